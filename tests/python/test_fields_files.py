@@ -198,6 +198,18 @@ def test_cases_of_files(tmp_path):
     case.write_text(text)
     sim = od.Simulation.from_case(case)
     assert [float(state.t) for state in sim.run()] == pytest.approx([0.1, 0.2])
+    again = od.Simulation.from_case(case)
+    assert [float(state.t) for state in again.run(until=0.15)] == [0.1, 0.15], "an end changes nothing else"
+    assert [float(state.t) for state in again.run(until=0.3, every=0.05)] == [0.2, 0.25, 0.3]
+    assert [float(state.t) for state in again.run(times=[0.35, 0.4])] == [0.35, 0.4]
+    case.write_text(text.replace("every = 0.1", "every = { steps = 3 }"))
+    with pytest.warns(UserWarning, match="every"):
+        assert len(list(od.Simulation.from_case(case).run())) == 1
+    case.write_text(
+        text.replace("every = 0.1", "every = { steps = 30 }").replace("until", "step = 0.002\nuntil")
+    )
+    states = od.Simulation.from_case(case).run()
+    assert [float(state.t) for state in states] == [0.06, 0.12, 0.18, 0.2]
     assert sim.title == "turing (built in)" and sim.parameters["Du"] > 0
     with pytest.raises(od.InputError) as raised:
         od.Simulation.from_case(case, device="gpu")

@@ -263,7 +263,8 @@ class Simulation:
         until : float, optional
             The end [time]; that of the case file, or the last of `times`, unless said. Its state is the last.
         every : float, optional
-            Time between two states [time]; the first comes after the first such interval.
+            Time between two states [time]; the first comes after the first such interval. That of the case file unless
+            said, or given by `times`.
         times : array_like, optional
             Times of the states instead, which rise.
         progress : bool or callable, optional

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from odeum._convert import finite, number
+from odeum._findings import tell
 from odeum._progress import Progress, told
 from odeum.errors import InputError
 
@@ -66,8 +67,7 @@ def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: A
         until = document.get("time", {}).get("until")
         if until is None:
             raise InputError("until", "nothing", "say how far: until=10.0")
-        usual = document.get("output", {}).get("every")
-        every = usual if every is None and isinstance(usual, (int, float)) else every
+    every = _usual(document) if every is None else every
     end = to(t, until, "until")
     if every is None:
         return [end]
@@ -79,6 +79,19 @@ def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: A
     count = int((end - t) / interval + 1)
     inner = [_multiple(t, n, interval) for n in range(1, count + 1)]
     return [*(each for each in inner if each < end - _NEAR * interval), end]
+
+
+def _usual(document: Mapping[str, Any]) -> Any:
+    """The time between two states that a case file says."""
+    every, time = document.get("output", {}).get("every"), document.get("time", {})
+    if not isinstance(every, Mapping):
+        return every
+    step = time.get("step")
+    if isinstance(step, (int, float)) and "tolerance" not in time:
+        return every["steps"] * step
+    found = "output.every of the case counts steps whose size it does not give"
+    tell([("warning", found, "", "every", "", "say a time: every=1.0; there is a state at the end alone")])
+    return None
 
 
 @contextmanager
