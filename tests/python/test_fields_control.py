@@ -1,5 +1,6 @@
 """How simulations are run, stopped, and how they fail."""
 
+import copy
 import pickle
 import signal
 import threading
@@ -227,6 +228,14 @@ def test_too_many_steps():
         sim.advance(1.0)
     assert raised.value.species is None
     assert sim.steps == 10 and sim.t == pytest.approx(0.1)
+
+
+def test_simulations_are_not_copied():
+    """A copy would share the field, and advance it for both."""
+    sim = heat()
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="make another one"):
+            copied(sim)
 
 
 def test_results_do_not_depend_on_stops():

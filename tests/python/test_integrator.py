@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -324,3 +326,10 @@ def test_other_extras_are_kept_and_failures_say_so(gas):
     np.testing.assert_allclose(after.T, T)
     again = od.advance(after, 1e-7)
     assert (again.status == 0).all()
+
+
+def test_integrators_are_not_copied(gas):
+    """A copy would share the step sizes of the cells."""
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="make another one"):
+            copied(gas.integrator(cells=2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 import tomli_w
@@ -101,6 +101,11 @@ class Integrator:
         self.mechanism = mechanism
         self.kind = kind
         self._species_axis = species_axis
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an integrator keeps the step sizes of its cells: make another one in place of a copy (`Mechanism.integrator`)"
+        )
 
     def advance(self, T: Floats, p: Any, Y: Floats, dt: float) -> NDArray[np.uint8]:
         """Integrates all cells over a time, in place.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -170,6 +170,11 @@ class Simulation:
         document = paths.renamed(tomllib.loads(raw.text), lambda name: str(folder / name))
         simulation._set(raw, document, ())
         return simulation
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a simulation is no value that can be copied: make another one from its `state`, or write it (`save`, `to_toml`)"
+        )
 
     # What there is
 
