@@ -25,6 +25,17 @@ from odeum.system import System
 
 # What SciPy calls the methods that are here under their own names.
 _METHODS = {"RK45": "dopri5", "Radau": "radau"}
+# Where case files have what is an argument under another name here.
+_ARGUMENTS = {
+    "time.save": "t_eval",
+    "time.span": "t_span",
+    "span": "t_span",
+    "tolerance.rtol": "rtol",
+    "tolerance.atol": "atol",
+    "method.first_step": "first_step",
+    "method.largest_step": "max_step",
+    "method.name": "method",
+}
 _LACKING = {"RK23": "dopri5", "DOP853": "vern7", "BDF": "rodas5p", "LSODA": "rodas5p"}
 
 
@@ -155,6 +166,9 @@ def solve_ivp(
     threads = _options.threads({"threads": threads})
     chosen["atol"] = _atol(atol, system)
     times = finite("t_eval", t_eval) if t_eval is not None else None
+    if times is not None and times.ndim != 1:
+        found = f"an array of shape {times.shape}" if times.ndim else "one number"
+        raise InputError("t_eval", found, "give times along one axis: [0.5, 1.0]")
     if times is not None:
         chosen["save"] = times
     batch, columns = _batch(states, parameters)
@@ -164,14 +178,14 @@ def solve_ivp(
         raise InputError("until", "in solve_ivp", "make an odeum.System, and take its solve")
     if t_span is None:
         raise InputError("t_span", "None", "give start and end: (0.0, 10.0)")
-    case = system.case(_options.document(system._usual, t_span, chosen))
     try:
+        case = system.case(_options.document(system._usual, t_span, chosen))
         raw, raised = system._solve_arrays(case, len(flat), [flat], rows, threads, progress, keep=True)
-    except InputError:
+    except InputError as error:
         # The engine looks at all numbers too, but knows no `y0` and no `args`.
         for name, value in [("y0", states), *((f"args[{k}]", value) for k, value in enumerate(columns))]:
             finite(name, value)
-        raise
+        raise _by_argument(error, times is not None) from error
     # At the start and at the end [2, n, M].
     ends, given = np.asarray(raw.states), np.asarray(raw.params)
     # A retry goes by the case, so it has the systems: the solution's own numbers, which nobody changes unasked, unless
@@ -185,6 +199,19 @@ def solve_ivp(
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     solution = finished(case, system.title, system.states, named(axes, system.states), raw, raised)
     return _result(solution, t_span, times, ends, batch)
+
+
+def _by_argument(error: InputError, has_times: bool) -> InputError:
+    """What is wrong with a case, by the name that the argument has here."""
+    names = {path: name for path, name in _ARGUMENTS.items() if name != "t_eval" or has_times}
+    for path, name in names.items():
+        rest = error.field.removeprefix(path)
+        if rest != error.field and not rest[:1].isalnum():
+            message = error.message.replace(f"`{error.field}`", f"`{name}{rest}`")
+            if message.startswith(f"{error.field}:"):
+                message = name + rest + message.removeprefix(error.field)
+            return InputError(name + rest, error.found, error.remedy, message)
+    return error
 
 
 def _result(

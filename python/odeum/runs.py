@@ -106,9 +106,12 @@ class Runs:
         Columns are initial states, parameters, and `t_start` and `t_end`, which give each system its span.
         """
         columns = dict(self._columns)
-        named = {str(name): table[name] for name in table} if hasattr(table, "keys") else None
+        # A pandas Series has keys too: those of its rows.
+        is_table = hasattr(table, "keys") and getattr(table, "ndim", 2) == 2
+        named = {str(name): table[name] for name in table} if is_table else None
         if not named:
-            raise InputError("table", type(table).__name__, "give a DataFrame or a mapping of columns")
+            found = type(table).__name__
+            raise InputError("table", found, "give a DataFrame or a mapping of columns: {'x': [1.0, 2.0]}")
         for name, values in named.items():
             self._free(name)
             array = kept(name, values)

@@ -52,6 +52,14 @@ def test_a_table_may_give_each_system_its_span():
     np.testing.assert_array_equal(solution.y[1], short.y)
 
 
+def test_tables_are_no_series():
+    pandas = pytest.importorskip("pandas")
+    for series in (pandas.Series([1.0, 2.0], name="x"), pandas.Series({"x": 1.0, "v": 2.0})):
+        with pytest.raises(od.InputError, match="Series.*DataFrame") as raised:
+            van_der_pol().table(series)
+        assert raised.value.field == "table"
+
+
 def test_swept_spans_are_obeyed_however_systems_are_integrated(tmp_path):
     runs = van_der_pol().sweep(mu=[1.0, 2.0], t_end=[1.0, 3.0])
     whole = runs.solve((0, 1))

@@ -215,6 +215,9 @@ def test_grids_that_are_none():
         ({"boundary": "sticky"}, "boundary.default"),
         ({"boundary": {"x_low": {"val": 1.0}}}, "boundary.x_low"),
         ({"boundary": 3}, "boundary"),
+        ({"boundary": [1]}, "boundary"),
+        ({"velocity": np.array(1.0)}, "velocity"),
+        ({"velocity": {"cells": 3}}, "velocity.cells"),
         ({"boundary": {"x_low": "periodic"}}, "boundary.x_low"),
         ({"velocity": [1.0, 2.0]}, "velocity"),
         ({"velocity": {"uniform": [1, 0, 0], "advection": "up"}}, "velocity.advection"),
@@ -234,6 +237,7 @@ def test_grids_that_are_none():
         ({"seed": -1}, "initial.seed"),
         ({"mask": "x > 0"}, "grid.mask"),
         ({"mask": np.zeros_like(U)}, "grid.mask"),
+        ({"mask": False}, "grid.mask"),
         ({"t": np.inf}, "t"),
     ],
 )
@@ -242,6 +246,49 @@ def test_options(options, field):
         od.Simulation(MODEL, {"u": U, "v": 1.0}, **BOX, **options)
     assert raised.value.field == field, str(raised.value)
     assert raised.value.remedy
+
+
+def test_masks_are_truth_values_of_any_kind():
+    flags = [True, False, True, True]
+    box = {"start": {"u": np.ones(4), "v": 1.0}, **BOX}
+    for mask in (flags, tuple(flags), np.array(flags), xr.DataArray(flags, dims="x"), [1, 0, 1.0, 2]):
+        assert od.Simulation(MODEL, **box, mask=mask).mask.ravel().tolist() == flags
+    for mask in (True, np.True_, 1.0):
+        assert od.Simulation(MODEL, **box, mask=mask).mask.all()
+
+
+def test_what_is_said_of_boundaries_is_about_boundaries():
+    error = refused({"u": U, "v": 1.0}, boundary=[1], **BOX)
+    assert "periodic" in error.remedy and "species" not in error.remedy
+
+
+@pytest.mark.parametrize("t", [np.datetime64("2020-01-01", "s"), np.timedelta64(3, "s"), "noon", np.nan])
+def test_times_of_datasets_are_numbers(t):
+    assert refused(dataset().assign_coords(t=t)).field == "start.t"
+    assert od.Simulation(MODEL, dataset().assign_coords(t=3)).t == 3.0
+
+
+def test_seeds():
+    """The seed of random values stands among the initial values of case files."""
+    model = od.Model({"seed": "-seed"})
+    for start in ({"seed": 1.0}, {"seed": U}):
+        error = refused(start, model, **BOX, **({} if start["seed"] is U else {"shape": {"x": 4}}))
+        assert error.field == "system.species" and "seed" in error.found
+    assert refused({"u": 1.0, "v": 1.0, "seed": 1}, shape={"x": 4}, seed=2, **BOX).field == "seed"
+
+
+def test_what_is_said_of_times_is_so(tmp_path):
+    sim = od.Simulation(MODEL, {"u": U, "v": 1.0}, t=1.0, **BOX)
+    sim.advance(0.001)
+    for call, said in [
+        (lambda: sim.run(times=[2.0, 3.0], until=2.5), "2.5; the last of `times` is 3.0"),
+        (lambda: sim.run(times=[0.5, 3.0]), "0.5; the simulation stands at t = 1.001"),
+        (lambda: sim.run(times=[2.0, 4.0, 3.0]), "3.0 after 4.0"),
+        (lambda: sim.to_toml(tmp_path / "a.toml", until=0.5), "0.5; the case starts at t = 1.0"),
+    ]:
+        with pytest.raises(od.InputError) as raised:
+            call()
+        assert said in str(raised.value)
 
 
 def test_models():

@@ -346,6 +346,32 @@ def test_bad_arguments(arguments, field, remedy):
     )
 
 
+@pytest.mark.parametrize(
+    ("arguments", "field", "found"),
+    [
+        ({"t_eval": [0.5, 0.2]}, "t_eval[1]", "0.2"),
+        ({"t_eval": [2.0]}, "t_eval[0]", "2"),
+        ({"t_eval": []}, "t_eval", "[]"),
+        ({"t_eval": 5}, "t_eval", "one number"),
+        ({"t_eval": [[0.5]]}, "t_eval", "(1, 1)"),
+        ({"t_span": (1.0, 1.0)}, "t_span", "1 to 1"),
+        ({"t_span": 1.0}, "t_span", "()"),
+        ({"rtol": -1.0}, "rtol", "-1"),
+        ({"atol": -1.0}, "atol", "-1"),
+        ({"first_step": -1.0}, "first_step", "-1"),
+        ({"max_step": -1.0}, "max_step", "-1"),
+        ({"method": "RK46"}, "method", "RK46"),
+    ],
+)
+def test_what_is_wrong_has_the_name_of_its_argument(arguments, field, found):
+    usual = {"fun": van_der_pol, "t_span": (0.0, 1.0), "y0": [2.0, 0.0], "args": (1.0,)}
+    with pytest.raises(od.InputError) as caught:
+        od.solve_ivp(**(usual | arguments))
+    error = caught.value
+    assert error.field == field and found in f"{error.found} {error}"
+    assert str(error).startswith((field, f"`{field}`")) and "number" not in error.remedy
+
+
 def test_the_signature_begins_like_that_of_scipy():
     theirs = list(inspect.signature(integrate.solve_ivp).parameters)
     ours = list(inspect.signature(od.solve_ivp).parameters)

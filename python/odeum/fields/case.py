@@ -11,7 +11,7 @@ import tomli_w
 
 from odeum import _nvrtc, _odeum
 from odeum._case import Document
-from odeum._convert import number
+from odeum._convert import mapping, number, refuse_masked
 from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, along, array, is_array
@@ -83,19 +83,22 @@ def build(model: Model, start: Start, options: Mapping[str, Any]) -> FieldCase:
     if "mask" in said:
         grid["mask"] = _mask(case, said["mask"], shape)
     if "boundary" in said:
-        everywhere = isinstance(said["boundary"], str)
-        document["boundary"] = (
-            {"default": said["boundary"]} if everywhere else _table("boundary", said["boundary"])
-        )
+        document["boundary"] = _boundary(said["boundary"])
     if "velocity" in said:
         document["velocity"] = _velocity(case, said["velocity"], shape)
     if "sources" in said:
         document["sources"] = plain("sources", said["sources"])
     if "diffusion" in said:
+        remedy = "give a dict by the name of the species"
         document["diffusion"] = {
-            name: case.cells(f"diffusion-{name}.npy", f"diffusion.{name}", value, shape)
-            for name, value in _items("diffusion", said["diffusion"])
+            str(name): case.cells(f"diffusion-{name}.npy", f"diffusion.{name}", value, shape)
+            for name, value in mapping("diffusion", said["diffusion"], remedy).items()
         }
+    if "seed" in model.section.get("species", ()):
+        remedy = "call it something else: `seed` of [initial] is that of random values"
+        raise InputError("system.species", "`seed`", remedy)
+    if "seed" in start.initial and "seed" in said:
+        raise InputError("seed", "one among the initial values too", "give it once")
     if start.initial or "seed" in said:
         document["initial"] = dict(start.initial)
         if "seed" in said:
@@ -150,27 +153,43 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
 def _mask(case: FieldCase, mask: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(mask, (str, Mapping)):
         return absolute(plain("mask", mask))
+    if not hasattr(mask, "dims"):
+        mask = _flags(mask)
     return {"file": case.cells("mask.npy", "grid.mask", mask, shape)}
+
+
+def _flags(mask: Any) -> Any:
+    """Truth values as an array of NumPy, whoever has them; else the same."""
+    refuse_masked("grid.mask", mask)
+    try:
+        flags = np.asarray(mask)
+    except (ValueError, TypeError, RuntimeError):
+        return mask
+    return flags if flags.dtype == np.bool_ else mask
 
 
 def _velocity(case: FieldCase, velocity: Any, shape: tuple[int, ...]) -> Document:
     section = dict(velocity) if isinstance(velocity, Mapping) else {}
     if not isinstance(velocity, Mapping):
-        if isinstance(velocity, str) or not hasattr(velocity, "__len__") or len(velocity) != 3:
-            raise InputError(
-                "velocity", repr(velocity), "give its parts along x, y and z, or a dict of [velocity]"
-            )
-        section["cells" if any(is_array(part) for part in velocity) else "uniform"] = list(velocity)
+        parts = _three("velocity", velocity, "give its parts along x, y and z, or a dict of [velocity]")
+        section["cells" if any(is_array(part) for part in parts) else "uniform"] = parts
     cells = section.pop("cells", None)
     made = {str(key): plain(f"velocity.{key}", value) for key, value in section.items()}
     if cells is not None:
-        if len(cells) != 3:
-            raise InputError("velocity.cells", f"{len(cells)} arrays", "give three: along x, y and z")
+        cells = _three("velocity.cells", cells, "give three arrays: along x, y and z")
         made["cells"] = [
             case.cells(f"velocity-{axis}.npy", f"velocity.cells[{k}]", part, shape)
             for k, (axis, part) in enumerate(zip(AXES, cells, strict=True))
         ]
     return made
+
+
+def _three(place: str, value: Any, remedy: str) -> list[Any]:
+    """Three parts, along x, y and z."""
+    is_text = isinstance(value, (str, bytes))
+    if is_text or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0 or len(value) != 3:
+        raise InputError(place, repr(value), remedy)
+    return list(value)
 
 
 def _time(start: Start, said: Mapping[str, Any]) -> Document:
@@ -190,11 +209,9 @@ def _time(start: Start, said: Mapping[str, Any]) -> Document:
     return time
 
 
-def _items(place: str, value: Any) -> list[tuple[str, Any]]:
-    if not isinstance(value, Mapping):
-        raise InputError(place, type(value).__name__, "give a dict by the name of the species")
-    return [(str(name), each) for name, each in value.items()]
-
-
-def _table(place: str, value: Any) -> Any:
-    return {name: plain(f"{place}.{name}", each) for name, each in _items(place, value)}
+def _boundary(boundary: Any) -> Document:
+    if isinstance(boundary, str):
+        return {"default": boundary}
+    remedy = 'give "no flux", "periodic" or "open", or a dict by axes and faces: {"y_low": {"value": 1.0}}'
+    faces = mapping("boundary", boundary, remedy)
+    return {str(face): plain(f"boundary.{face}", each) for face, each in faces.items()}

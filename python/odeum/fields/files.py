@@ -51,7 +51,7 @@ def write_case(simulation: Simulation, path: Path, until: Any, overwrite: bool) 
         until = simulation.t if simulation.t > start else time.get("until")
     if until is None:
         raise InputError("until", "nothing", "the simulation stands at its start: say how far, until=10.0")
-    time["until"] = times.to(start, until, "until")
+    time["until"] = times.to(start, until, "until", "the case starts at t = {}")
     arrays = {name: path.with_name(file) for name, file in given.items()}
     for file in (path, *arrays.values()):
         free(file, overwrite)

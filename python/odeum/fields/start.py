@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from odeum._case import Document
-from odeum._convert import Floats
+from odeum._convert import Floats, number
 from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, array, is_array
@@ -104,7 +104,7 @@ def _of_dataset(start: Any) -> Start:
         if dim in start.coords:
             _coordinates(made, f"start.{dim}", rising(f"start.{dim}", start.coords[dim]))
     if "t" in start.coords and start.coords["t"].ndim == 0:
-        made.t = float(start.coords["t"])
+        made.t = number("start.t", start.coords["t"].values)
     _equal(made.spacing)
     return made
 

@@ -29,11 +29,13 @@ def after(t: float, dt: Any) -> float:
     return t + step
 
 
-def to(t: float, end: Any, field: str = "t") -> float:
+def to(
+    t: float, end: Any, field: str = "t", stands: str = "the simulation stands at t = {} already"
+) -> float:
     """A time that is not before another, but for rounding: how much that can be, the engine knows by its steps."""
     later = number(field, end)
     if later < t - _rounding(t):
-        raise InputError(field, str(later), f"the simulation stands at t = {t} already: give a later time")
+        raise InputError(field, str(later), f"{stands.format(t)}: give a later time")
     return later
 
 
@@ -56,12 +58,14 @@ def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: A
             raise InputError("times", "both `times` and `every`", "give one of them")
         given = np.atleast_1d(finite("times", times))
         if given.ndim != 1 or not len(given) or np.any(np.diff(given) <= 0):
-            raise InputError(
-                "times", f"an array of shape {given.shape}", "give times along one axis that rise"
-            )
+            found = f"an array of shape {given.shape}"
+            if given.ndim == 1 and len(given):
+                k = int(np.argmax(np.diff(given) <= 0))
+                found = f"{given[k + 1]} after {given[k]}"
+            raise InputError("times", found, "give times along one axis that rise")
         ends: list[float] = given.tolist()
         to(t, ends[0], "times")
-        last = ends[-1] if until is None else to(ends[-1], until, "until")
+        last = ends[-1] if until is None else to(ends[-1], until, "until", "the last of `times` is {}")
         return [*ends, *([last] if last > ends[-1] else [])]
     if until is None:
         until = document.get("time", {}).get("until")
