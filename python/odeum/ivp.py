@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from odeum import _options
 from odeum._case import finished
 from odeum._convert import Floats, finite, numbers
 from odeum._progress import Progress
+from odeum.equations import Equations
 from odeum.errors import InputError
 from odeum.runs import Axis, named
 from odeum.solution import Solution
@@ -295,10 +296,15 @@ def _traced(fun: Callable[..., Any], n: int, m: int) -> System:
             return system
     states, parameters = [f"y{i}" for i in range(n)], [f"p{j}" for j in range(m)]
     # Parameters are told by their place, whatever they are called.
-    equations = trace(lambda t, y, *args: fun(t, y, *args), states, parameters, check=not _was_checked(fun))
+    equations = trace(
+        lambda t, y, *args: fun(t, y, *args),
+        states,
+        parameters,
+        check=lambda made: not _was_compared(fun, made),
+    )
     # What has no hash or cannot be referred to weakly is compared every time.
     with suppress(TypeError):
-        _CHECKED.add(fun)
+        _COMPARED[fun] = equations
     texts = (tuple(equations.equations.items()), tuple(equations.definitions.items()))
     system = _system_of(texts, m)
     if alone is not None:
@@ -306,14 +312,14 @@ def _traced(fun: Callable[..., Any], n: int, m: int) -> System:
     return system
 
 
-def _was_checked(fun: Callable[..., Any]) -> bool:
+def _was_compared(fun: Callable[..., Any], equations: Equations) -> bool:
     with suppress(TypeError):
-        return fun in _CHECKED
+        return _COMPARED.get(fun) == equations
     return False
 
 
-# Functions whose equations were compared with them once.
-_CHECKED: WeakSet[Callable[..., Any]] = WeakSet()
+# The equations that functions were compared with last: others may come of random numbers.
+_COMPARED: WeakKeyDictionary[Callable[..., Any], Equations] = WeakKeyDictionary()
 # Code, numbers of states and parameters, and system of functions that read nothing else.
 _KNOWN: WeakKeyDictionary[FunctionType, tuple[CodeType, tuple[int, int], System]] = WeakKeyDictionary()
 

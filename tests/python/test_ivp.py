@@ -241,6 +241,21 @@ def test_clocks_and_random_numbers_are_refused_in_every_call():
                 od.solve_ivp(f, (0, 1), [1.0])
 
 
+def test_random_numbers_that_come_later_are_refused():
+    """A function was compared with its equations in its first call alone."""
+    size = [0.0]
+
+    def noisy(t, y):
+        return -y * (1.0 + size[0] * np.random.random())
+
+    for size[0] in (0.0, 0.1, 0.0):
+        if size[0] == 0.0:
+            assert od.solve_ivp(noisy, (0, 1), [1.0], rtol=1e-8).y[0, -1] == pytest.approx(np.exp(-1.0))
+        else:
+            with pytest.raises(od.InputError, match="random"):
+                od.solve_ivp(noisy, (0, 1), [1.0])
+
+
 def test_a_function_that_reads_nothing_else_is_traced_once(monkeypatch):
     traced = []
 

@@ -23,7 +23,11 @@ TIME = "t"
 
 
 def trace(
-    f: Callable[..., Any], states: Sequence[str], parameters: Sequence[str], *, check: bool = True
+    f: Callable[..., Any],
+    states: Sequence[str],
+    parameters: Sequence[str],
+    *,
+    check: bool | Callable[[Equations], bool] = True,
 ) -> Equations:
     """The equations that a function computes.
 
@@ -36,8 +40,8 @@ def trace(
         Names of the elements of `y`; ``y.x`` is the state x.
     parameters : sequence of str
         Names of the parameters.
-    check : bool
-        Compare function and equations at three random points.
+    check : bool or callable
+        Compare function and equations at three random points; or whether to, by the equations.
 
     Raises
     ------
@@ -80,9 +84,10 @@ def trace(
             )
         return floats(returned, states)
 
-    if check:
+    equations = Equations(dict(zip(states, texts, strict=True)), definitions)
+    if check(equations) if callable(check) else check:
         compare(at, record, outputs, states, (TIME, *states, *parameters))
-    return Equations(dict(zip(states, texts, strict=True)), definitions)
+    return equations
 
 
 def outputs_of(record: Record, states: Sequence[str], call: Callable[[], Any]) -> list[int]:
