@@ -59,7 +59,7 @@ def rising(name: str, coordinates: Any) -> Floats:
     x = finite(name, coordinates.values)
     if len(x) > 1 and x[-1] <= x[0]:
         dim = name.rpartition(".")[2]
-        raise InputError(name, "coordinates that fall", f'sort them: start.sortby("{dim}")')
+        raise InputError(name, "coordinates that fall", f'sort them: .sortby("{dim}")')
     return x
 
 
