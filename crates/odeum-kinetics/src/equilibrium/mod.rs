@@ -6,7 +6,12 @@
 //! μₖ/RT = Σᵢ aᵢₖ πᵢ, which is solved by Newton's method in ln nₖ, ln Σnₖ, ln T and π: the reduced
 //! iteration and the step control of Gordon & McBride, NASA RP-1311 (1994), sections 2.3 and 3.3.
 //! Its matrix has the size of the number of elements, whatever the number of species.
+//!
+//! Charge, which composition has as the element E, is conserved like an element, but its counts and
+//! its sum have either sign, and the sum is zero as a rule: it counts as absent only where nothing
+//! can balance the charge of a species.
 
+mod charge;
 mod enthalpy;
 mod error;
 mod linear;
@@ -20,13 +25,16 @@ use newton::{Held, Problem};
 
 pub use error::EquilibriumError;
 
+/// A charge of the gas below this part of its ions and electrons is rounding.
+const CHARGE_ROUNDING: f64 = 1e-12;
+
 impl Kinetics {
     /// The equilibrium that a gas of this temperature \[K\], pressure \[Pa\] and composition
     /// reaches at constant enthalpy and pressure: what burns adiabatically. Mass fractions
     /// \[species\] are scaled to sum to one.
     ///
-    /// Beyond the range of the thermodynamic data their polynomials continue. Ions are left out,
-    /// as the gas is neutral.
+    /// Beyond the range of the thermodynamic data their polynomials continue. Ions and electrons form
+    /// and recombine; the charge of the gas stays, which is zero as a rule.
     ///
     /// # Errors
     ///
@@ -66,17 +74,20 @@ impl Kinetics {
     ) -> Result<GasState, EquilibriumError> {
         let n_species = self.n_species();
         let mut atoms = vec![0.0; self.element_names.len()];
+        let mut sizes = atoms.clone();
         for k in 0..n_species {
             for &(element, count) in &self.composition[k] {
-                atoms[element] += count * y[k] * self.recip_weight[k];
+                let part = count * y[k] * self.recip_weight[k];
+                atoms[element] += part;
+                sizes[element] += part.abs();
             }
         }
-        let possible = |k: &usize| {
-            let all = &self.composition[*k];
-            !all.is_empty() && all.iter().all(|&(element, n)| n > 0.0 && atoms[element] > 0.0)
-        };
-        let species: Vec<usize> = (0..n_species).filter(possible).collect();
-        let elements: Vec<usize> = (0..atoms.len()).filter(|e| atoms[*e] > 0.0).collect();
+        for (sum, size) in atoms.iter_mut().zip(&sizes) {
+            if sum.abs() <= CHARGE_ROUNDING * size {
+                *sum = 0.0;
+            }
+        }
+        let (species, elements) = self.possible(&atoms);
         let mut counts = vec![vec![0.0; species.len()]; elements.len()];
         for (i, element) in elements.iter().enumerate() {
             for (j, k) in species.iter().enumerate() {
@@ -87,6 +98,7 @@ impl Kinetics {
         let problem = Problem {
             counts,
             atoms: elements.iter().map(|e| atoms[*e]).collect(),
+            charge: elements.iter().position(|e| self.is_charge(*e)),
             species: &species,
             ln_pressure: (pressure / REFERENCE_PRESSURE).ln(),
             held,
@@ -102,6 +114,34 @@ impl Kinetics {
         }
         let density = self.density(temperature, pressure, &mass_fractions);
         Ok(GasState { temperature, pressure, density, mass_fractions })
+    }
+
+    fn is_charge(&self, element: usize) -> bool {
+        self.element_names[element] == "E"
+    }
+
+    /// The species that can form of these amounts of the elements, and the elements that they are
+    /// made of, with the charge where they have any.
+    fn possible(&self, atoms: &[f64]) -> (Vec<usize>, Vec<usize>) {
+        let charge = |k: &usize| -> f64 {
+            let electrons = self.composition[*k].iter().filter(|(e, _)| self.is_charge(*e));
+            electrons.map(|(_, n)| n).sum()
+        };
+        let possible = |k: &usize| {
+            let all = &self.composition[*k];
+            let there = |&(e, n): &(usize, f64)| self.is_charge(e) || (n > 0.0 && atoms[e] > 0.0);
+            !all.is_empty() && all.iter().all(there)
+        };
+        let mut species: Vec<usize> = (0..self.n_species()).filter(possible).collect();
+        // A charge needs one of the other sign beside it, unless the gas itself is charged.
+        let sum: f64 = (0..atoms.len()).filter(|e| self.is_charge(*e)).map(|e| atoms[e]).sum();
+        let of_sign = |sign: f64| species.iter().any(|k| sign * charge(k) > 0.0);
+        let charged = sum != 0.0 || (of_sign(1.0) && of_sign(-1.0));
+        if !charged {
+            species.retain(|k| charge(k) == 0.0);
+        }
+        let there = |e: &usize| if self.is_charge(*e) { charged } else { atoms[*e] > 0.0 };
+        (species, (0..atoms.len()).filter(there).collect())
     }
 
     /// Mass fractions that sum to one, of a gas whose temperature and pressure are possible.

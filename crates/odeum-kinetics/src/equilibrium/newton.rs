@@ -1,5 +1,6 @@
 //! The reduced Newton iteration for the least Gibbs function.
 
+use super::charge::Charge;
 use super::enthalpy::Standard;
 use super::error::EquilibriumError;
 use super::linear;
@@ -11,10 +12,13 @@ const MAX_ITERATIONS: usize = 300;
 const SMALL: f64 = 1e-9;
 /// Largest lack of an element relative to itself: some times the rounding of its sum.
 const SMALL_LACK: f64 = 1e-13;
+/// The same of charge, relative to that of one sign: logarithms of traces as small as e⁻⁴⁰⁰ have no
+/// more digits.
+const SMALL_CHARGE: f64 = 1e-12;
 /// Mole fractions below this are traces, which may shrink or grow by orders of magnitude in a
 /// step, and the mole fraction up to which they may grow (RP-1311, eq. 3.2).
 const TRACE: f64 = 1e-8;
-const GROWN: f64 = 1e-4;
+pub(super) const GROWN: f64 = 1e-4;
 /// Largest changes of the logarithms of temperature, total amount and amounts of species that are
 /// no traces (RP-1311, eq. 3.1).
 const LARGEST: f64 = 0.4;
@@ -40,8 +44,10 @@ pub(super) enum Held {
 pub(super) struct Problem<'a> {
     /// Atoms in each species. [element × species]
     pub(super) counts: Vec<Vec<f64>>,
-    /// Amounts of the elements [kmol/kg], all positive.
+    /// Amounts of the elements [kmol/kg], all positive but that of charge.
     pub(super) atoms: Vec<f64>,
+    /// Which of them is charge, counted in electrons.
+    pub(super) charge: Option<usize>,
     /// Which species of the mechanism these are.
     pub(super) species: &'a [usize],
     /// Logarithm of the pressure over that of the standard state.
@@ -50,12 +56,12 @@ pub(super) struct Problem<'a> {
 }
 
 /// The iterate: logarithms, so that amounts are positive.
-struct Iterate {
-    ln_amounts: Vec<f64>,
-    ln_total: f64,
+pub(super) struct Iterate {
+    pub(super) ln_amounts: Vec<f64>,
+    pub(super) ln_total: f64,
     ln_t: f64,
     /// Element potentials over RT.
-    potentials: Vec<f64>,
+    pub(super) potentials: Vec<f64>,
 }
 
 /// What one linearisation gives.
@@ -68,6 +74,8 @@ struct Step {
     change: f64,
     /// Largest lack of an element before the step, relative to itself.
     lack: f64,
+    /// Lack of charge before the step, relative to that of one sign.
+    uncharged: f64,
 }
 
 impl Problem<'_> {
@@ -75,6 +83,7 @@ impl Problem<'_> {
     pub(super) fn solve(&self, kinetics: &Kinetics) -> Result<(f64, Vec<f64>), EquilibriumError> {
         let mut standard = Standard::new(kinetics.n_species());
         let mut now = self.start(kinetics.temperature_bounds());
+        let charge = self.charge.map(|row| Charge::new(row, &self.counts[row], self.atoms[row]));
         let mut change = f64::INFINITY;
         for iteration in 0..MAX_ITERATIONS {
             standard.evaluate(kinetics, now.ln_t.exp());
@@ -85,7 +94,11 @@ impl Problem<'_> {
             }
             let damping = damping(&now, &step);
             advance(&mut now, &step, damping);
-            if damping == 1.0 && change <= SMALL && step.lack <= SMALL_LACK {
+            if let Some(charge) = &charge {
+                charge.balance(&mut now);
+            }
+            let conserves = step.lack <= SMALL_LACK && step.uncharged <= SMALL_CHARGE;
+            if damping == 1.0 && change <= SMALL && conserves {
                 let amounts = now.ln_amounts.iter().map(|n| n.exp()).collect();
                 let t = match self.held {
                     Held::Temperature(t) => t,
@@ -97,12 +110,21 @@ impl Problem<'_> {
         Err(diverged(MAX_ITERATIONS, &now, change))
     }
 
-    /// Every species with its fraction of the largest amount that the elements allow.
+    /// Whether a row of the counts is one of atoms, not of charge.
+    fn is_element(&self, row: usize) -> bool {
+        self.charge != Some(row)
+    }
+
+    /// Every species with its fraction of the largest amount that the elements allow, electrons with
+    /// that of all atoms.
     fn start(&self, bounds: (f64, f64)) -> Iterate {
         let n = self.species.len();
+        let all: f64 = self.atoms.iter().map(|atoms| atoms.abs()).sum();
         let largest = |k: usize| {
-            let allowed = self.counts.iter().zip(&self.atoms).filter(|(count, _)| count[k] > 0.0);
-            allowed.fold(f64::INFINITY, |m, (count, atoms)| m.min(atoms / count[k]))
+            let allowed = (0..self.atoms.len())
+                .filter(|&i| self.is_element(i) && self.counts[i][k] > 0.0)
+                .map(|i| self.atoms[i] / self.counts[i][k]);
+            allowed.fold(all, f64::min)
         };
         let amounts: Vec<f64> = (0..n).map(|k| largest(k) / n as f64).collect();
         let t = START.clamp(bounds.0, bounds.1);
@@ -139,6 +161,8 @@ impl Problem<'_> {
         row[m] = 1.0;
         let mut residuals = vec![0.0; n];
         let mut lack = self.atoms.clone();
+        // Charges of either sign.
+        let mut charges = [0.0; 2];
         for (j, &k) in self.species.iter().enumerate() {
             let amount = now.ln_amounts[j].exp();
             let mut residual = standard.g[k] + now.ln_amounts[j] - now.ln_total + self.ln_pressure;
@@ -146,6 +170,9 @@ impl Problem<'_> {
                 row[i] = self.counts[i][j];
                 residual -= row[i] * now.potentials[i];
                 lack[i] -= row[i] * amount;
+            }
+            if let Some(charge) = self.charge {
+                charges[usize::from(row[charge] < 0.0)] += row[charge].abs() * amount;
             }
             if adiabatic {
                 row[m + 1] = standard.h[k];
@@ -162,7 +189,13 @@ impl Problem<'_> {
         let x = linear::solve(a, b);
         let ln_t = if adiabatic { x[m + 1] } else { given };
         let mut change = x[m].abs().max(ln_t.abs());
-        let lack = lack.iter().zip(&self.atoms).fold(0.0_f64, |m, (l, a)| m.max(l.abs() / a));
+        let of_one_sign = charges[0].max(charges[1]);
+        let uncharged = match self.charge {
+            Some(charge) if of_one_sign > 0.0 => lack[charge].abs() / of_one_sign,
+            _ => 0.0,
+        };
+        let elements = (0..m).filter(|&i| self.is_element(i));
+        let lack = elements.fold(0.0_f64, |most, i| most.max(lack[i].abs() / self.atoms[i]));
         let mut ln_amounts = vec![0.0; n];
         for (j, &k) in self.species.iter().enumerate() {
             let mut d = x[m] - residuals[j] + standard.h[k] * ln_t;
@@ -174,7 +207,7 @@ impl Problem<'_> {
             let weighted = d.abs() * (now.ln_amounts[j] - now.ln_total).exp();
             change = if weighted <= change { change } else { weighted };
         }
-        Step { ln_amounts, ln_total: x[m], ln_t, potentials: x[..m].to_vec(), change, lack }
+        Step { ln_amounts, ln_total: x[m], ln_t, potentials: x[..m].to_vec(), change, lack, uncharged }
     }
 }
 

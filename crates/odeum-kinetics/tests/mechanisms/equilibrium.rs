@@ -3,7 +3,7 @@
 
 use crate::common::synthetic;
 use odeum_kinetics::constants::ONE_ATM;
-use odeum_kinetics::{EquilibriumError, Kinetics, Mechanism, StateError};
+use odeum_kinetics::{EquilibriumError, Kinetics, Mechanism, StateError, read};
 use serde_json::Value;
 
 const AIR: [(&str, f64); 2] = [("O2", 1.0), ("N2", 3.76)];
@@ -229,4 +229,155 @@ fn impossible_gases_are_named() {
     assert!(error.to_string().contains("9 fractions"));
     let error = kinetics.equilibrate_tp(300.0, 1e5, &vec![0.0; n]).unwrap_err();
     assert!(matches!(error, EquilibriumError::State(StateError::Sum(_))));
+}
+
+fn air_with_ions() -> Mechanism {
+    read::yaml("air-ions.yaml", include_str!("../data/air-ions.yaml"), None).unwrap().mechanism
+}
+
+/// By Cantera 3.2.0 (`TPX`, then `equilibrate` with rtol = 1e-13). Traces of ions, of which it leaves the
+/// charges unbalanced, follow from its standard Gibbs functions and the amounts of N₂ and O₂.
+#[test]
+fn ions_form_as_in_cantera() {
+    let mechanism = air_with_ions();
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let air: &[(&str, f64)] = &[("N2", 0.79), ("O2", 0.21)];
+    let charged: &[(&str, f64)] = &[("N2", 0.78), ("O2", 0.2), ("e-", 1e-2), ("N+", 2e-2)];
+    type Case<'a> = (&'a [(&'a str, f64)], f64, f64, Option<f64>, &'a [(&'a str, f64)]);
+    let cases: [Case<'_>; 6] = [
+        (
+            air,
+            15000.0,
+            1e5,
+            None,
+            &[
+                ("N+", 0.2849556871825429),
+                ("e-", 0.341950849281361),
+                ("N", 0.23488740074218287),
+                ("O+", 0.05698192750410214),
+                ("NO+", 4.843643453190937e-6),
+            ],
+        ),
+        (
+            &[("N", 1.0)],
+            9000.0,
+            1e5,
+            Some(9085.190294418197),
+            &[
+                ("N+", 0.009505942531901785),
+                ("e-", 0.00959262938313321),
+                ("N2", 0.016938103416350152),
+            ],
+        ),
+        (
+            air,
+            6000.0,
+            1e3,
+            None,
+            &[
+                ("NO+", 0.00020990546213361206),
+                ("e-", 0.0006144013006377029),
+                ("N+", 0.00028474036942510185),
+            ],
+        ),
+        (air, 2000.0, 1e5, None, &[("NO+", 9.13342575516947e-13), ("e-", 9.133524474192237e-13)]),
+        (
+            air,
+            300.0,
+            1e5,
+            None,
+            &[("NO+", 1.2487274998186333e-86), ("e-", 1.2487274998186333e-86)],
+        ),
+        (
+            charged,
+            15000.0,
+            1e5,
+            None,
+            &[("N+", 0.28890749858895187), ("e-", 0.34064040556731057)],
+        ),
+    ];
+    for (made_of, t, p, adiabatic, fractions) in cases {
+        let y = kinetics.mass_fractions(&kinetics.composition(made_of).unwrap()).unwrap();
+        let found = match adiabatic {
+            Some(_) => kinetics.equilibrate_hp(t, p, &y).unwrap(),
+            None => kinetics.equilibrate_tp(t, p, &y).unwrap(),
+        };
+        let what = format!("{made_of:?} {t} K {p} Pa");
+        let expected = adiabatic.unwrap_or(t);
+        assert!((found.temperature / expected - 1.0).abs() < 1e-9, "{what}: {found:?}");
+        let w = kinetics.molecular_weights();
+        let amounts: Vec<f64> = found.mass_fractions.iter().zip(w).map(|(y, w)| y / w).collect();
+        let total: f64 = amounts.iter().sum();
+        for &(species, x) in fractions {
+            let mine = amounts[kinetics.species_index(species).unwrap()] / total;
+            let tolerance = if x > 1e-5 { 1e-8 } else { 1e-6 };
+            assert!((mine / x - 1.0).abs() < tolerance, "{what}: {species} {mine:e} for {x:e}");
+        }
+    }
+}
+
+/// Hot or cold, from atoms, molecules or ions; the charge stays to rounding.
+#[test]
+fn every_ionised_gas_has_one() {
+    let mechanism = air_with_ions();
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let electrons = |y: &[f64]| -> (f64, f64) {
+        let mut sums = (0.0, 0.0);
+        for (species, y) in mechanism.species.iter().zip(y) {
+            for (element, count) in &species.composition {
+                if mechanism.elements[*element].name == "E" {
+                    sums.0 += count * y / species.weight;
+                    sums.1 += count.abs() * y / species.weight;
+                }
+            }
+        }
+        sums
+    };
+    for made_of in [
+        &[("N2", 0.79), ("O2", 0.21)][..],
+        &[("N", 1.0)],
+        &[("O", 1.0), ("N", 1e-9)],
+        &[("N+", 1.0), ("e-", 1.0)],
+        &[("O2", 1.0), ("e-", 1e-3)],
+        &[("O2", 1.0), ("e-", 1e-13)],
+        &[("NO", 1.0), ("NO+", 1e-10), ("e-", 1e-10)],
+        &[("N2", 0.7), ("NO+", 0.1), ("N+", 0.1), ("O2+", 0.1), ("e-", 0.3)],
+    ] {
+        let y = kinetics.mass_fractions(&kinetics.composition(made_of).unwrap()).unwrap();
+        let before = electrons(&y).0;
+        for p in [1e-1, 1e2, 1e5, 1e8] {
+            for t in [300.0, 1000.0, 3000.0, 6000.0, 10000.0, 20000.0] {
+                let what = format!("{made_of:?} {t} K {p} Pa");
+                let hp = kinetics.equilibrate_hp(t, p, &y);
+                let tp = kinetics.equilibrate_tp(t, p, &y);
+                for found in [tp, hp] {
+                    let found = found.unwrap_or_else(|error| panic!("{what}: {error}"));
+                    let (after, size) = electrons(&found.mass_fractions);
+                    let rounding = 1e-11 * size.max(electrons(&y).1);
+                    assert!((after - before).abs() <= rounding, "{what}: {before} {after}");
+                    let again =
+                        kinetics.equilibrate_tp(found.temperature, p, &found.mass_fractions);
+                    if let Ok(again) = again {
+                        for (a, b) in again.mass_fractions.iter().zip(&found.mass_fractions) {
+                            assert!((a - b).abs() < 1e-10, "{what}: {a} {b}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An ion that nothing can balance does not form, and does no harm.
+#[test]
+fn lone_ions_stay_away() {
+    let text = include_str!("../data/air-ions.yaml").replace(", e-]", "]");
+    let mechanism = read::yaml("f.yaml", &text, None).unwrap().mechanism;
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let y = kinetics.mass_fractions(&kinetics.composition(&AIR).unwrap()).unwrap();
+    let found = kinetics.equilibrate_tp(6000.0, 1e5, &y).unwrap();
+    for name in ["N2+", "N+", "NO+", "O2+", "O+"] {
+        assert_eq!(found.mass_fractions[kinetics.species_index(name).unwrap()], 0.0, "{name}");
+    }
+    assert!(found.mass_fractions[kinetics.species_index("O").unwrap()] > 0.1);
 }
