@@ -9,7 +9,7 @@ use crate::gather::Gather;
 use crate::mechanism::{Blending, Mechanism, Rate, Reaction};
 use crate::rate::arrhenius::ArrheniusTable;
 use crate::rate::falloff::{FalloffTable, Falloffs};
-use crate::rate::mass_action::{Factors, MassAction, Progress, class};
+use crate::rate::mass_action::{Basis, Factors, MassAction, Progress, class};
 use crate::rate::tabulated::Tabulated;
 use crate::rate::third_body::{KnownSets, ThirdBodies};
 use crate::rate::{Conditions, Constants};
@@ -55,8 +55,9 @@ impl Kinetics {
         check(mechanism)?;
         let thermo = ThermoTables::new(&mechanism.species, mechanism.elements.len());
         let gamma = thermo.gamma_at_lowest(mechanism.n_species());
+        let basis = Basis { gamma: &gamma, shift: &thermo.shift, species: &mechanism.species };
         let mut order: Vec<usize> = (0..mechanism.n_reactions()).collect();
-        order.sort_by_key(|&r| class(&mechanism.reactions[r], &gamma));
+        order.sort_by_cached_key(|&r| class(&mechanism.reactions[r], &basis));
         let reactions: Vec<&Reaction> = order.iter().map(|&r| &mechanism.reactions[r]).collect();
         let net: Vec<Vec<(usize, f64)>> = reactions.iter().map(|r| net_coefficients(r)).collect();
 
@@ -74,7 +75,7 @@ impl Kinetics {
             composition: mechanism.species.iter().map(|s| s.composition.clone()).collect(),
             recip_weight: weight.iter().map(|w| 1.0 / w).collect(),
             weight,
-            mass_action: MassAction::new(&reactions, &net, &gamma, &thermo.shift),
+            mass_action: MassAction::new(&reactions, &net, &basis),
             thermo,
             order: order.iter().map(|r| *r as u32).collect(),
             net,

@@ -4,12 +4,13 @@
 //! e over the products divided by that over the reactants. So a mechanism costs one exponential
 //! per species, not one per reversible reaction, and the power of p°/(R T) comes by itself.
 //! Reactants and products are multiplied in pairs of similar γ, so that intermediate results stay
-//! in range; reactions for which that cannot be promised, and those with other than a few integer
-//! coefficients, take the general path: one exponential of the sum of γ.
+//! in range; reactions for which that cannot be promised, those with other than a few integer
+//! coefficients, and those that conserve the elements only nearly, so that the shift of γ does not
+//! cancel, take the general path: one exponential of the sum of γ, with the shift put back.
 
 use odeum_core::Real;
 
-use crate::mechanism::Reaction;
+use crate::mechanism::{Reaction, Species};
 use crate::thermo::Temperature;
 
 /// Below this concentration [kmol/m³] (six molecules per cm³) a power with a non-integer exponent
@@ -112,11 +113,51 @@ fn expand(terms: &[(usize, f64)]) -> Option<Vec<u32>> {
     (slots.len() <= 3).then_some(slots)
 }
 
+/// What decides how reactions are evaluated, of each species.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Basis<'a> {
+    /// γ at the lowest temperature.
+    pub(crate) gamma: &'a [f64],
+    /// Its shift: coefficients of 1/T and of 1.
+    pub(crate) shift: &'a [(f64, f64)],
+    /// Their atoms.
+    pub(crate) species: &'a [Species],
+}
+
+impl Basis<'_> {
+    /// Whether the shift of γ cancels in a reaction: it has as many atoms of each element among its
+    /// products as among its reactants, to rounding.
+    fn cancels(&self, reaction: &Reaction) -> bool {
+        /// Rounding of Σ ν a, relative.
+        const ROUNDING: f64 = 1e-15;
+        let mut atoms: Vec<(usize, f64, f64)> = Vec::new();
+        for (sign, side) in [(-1.0, &reaction.reactants), (1.0, &reaction.products)] {
+            for &(k, nu) in side {
+                for &(element, count) in &self.species[k].composition {
+                    let part = sign * nu * count;
+                    match atoms.iter_mut().find(|entry| entry.0 == element) {
+                        Some((_, sum, size)) => {
+                            *sum += part;
+                            *size += part.abs();
+                        }
+                        None => atoms.push((element, part, part.abs())),
+                    }
+                }
+            }
+        }
+        atoms.iter().all(|(_, sum, size)| sum.abs() <= ROUNDING * size)
+    }
+}
+
 /// Reactants and products of a reaction in slots, paired by γ at the lowest temperature.
-fn slots(reaction: &Reaction, gamma: &[f64]) -> Option<(Vec<u32>, Vec<u32>)> {
+fn slots(reaction: &Reaction, basis: &Basis<'_>) -> Option<(Vec<u32>, Vec<u32>)> {
+    let gamma = basis.gamma;
     let mut forward = expand(&reaction.orders)?;
     if !reaction.reversible {
         return Some((forward, Vec::new()));
+    }
+    if !basis.cancels(reaction) {
+        return None;
     }
     let mut products = expand(&reaction.products)?;
     let mut reactants = expand(&reaction.reactants)?;
@@ -142,8 +183,8 @@ fn slots(reaction: &Reaction, gamma: &[f64]) -> Option<(Vec<u32>, Vec<u32>)> {
     Some((forward, products))
 }
 
-pub(crate) fn class(reaction: &Reaction, gamma: &[f64]) -> Class {
-    match slots(reaction, gamma) {
+pub(crate) fn class(reaction: &Reaction, basis: &Basis<'_>) -> Class {
+    match slots(reaction, basis) {
         None => Class::General,
         Some((f, p)) => match (f.len().max(p.len()) <= 2, reaction.reversible) {
             (true, true) => Class::TwoReversible,
@@ -423,19 +464,17 @@ fn power<R: Real>(c: R, n: f64) -> (R, R) {
 }
 
 impl MassAction {
-    /// From the reactions in the order of evaluation, their net stoichiometric coefficients, γ at
-    /// the lowest temperature and the shift of γ of each species.
+    /// From the reactions in the order of evaluation and their net stoichiometric coefficients.
     pub(crate) fn new(
         reactions: &[&Reaction],
         net: &[Vec<(usize, f64)>],
-        gamma: &[f64],
-        shift: &[(f64, f64)],
+        basis: &Basis<'_>,
     ) -> MassAction {
         let mut tables = MassAction::default();
-        let none = gamma.len() as u32;
+        let none = basis.gamma.len() as u32;
         for (reaction, net) in reactions.iter().zip(net) {
-            let class = class(reaction, gamma);
-            match slots(reaction, gamma) {
+            let class = class(reaction, basis);
+            match slots(reaction, basis) {
                 Some((forward, products)) if class != Class::General => {
                     let products = reaction.reversible.then_some(products.as_slice());
                     if matches!(class, Class::Two | Class::TwoReversible) {
@@ -444,7 +483,7 @@ impl MassAction {
                         tables.three.push(&forward, products, none);
                     }
                 }
-                _ => tables.general.push(reaction, net, shift),
+                _ => tables.general.push(reaction, net, basis.shift),
             }
         }
         tables

@@ -3,7 +3,7 @@
 use crate::common::cpu::{by_cpu, gross, sizes, states};
 use crate::common::group::{self, Precision};
 use crate::common::{load, synthetic};
-use crate::large;
+use crate::{large, nearly_balanced};
 use odeum_core::emit::{Grouped, MatrixPlaces};
 use odeum_core::{Error, System};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Mechanism, Reactor, read};
@@ -140,6 +140,15 @@ fn every_rate_law_is_that_of_the_cpu() {
         {
             compare(&what, &reactor, &group::places(&reactor, 0), 32, Precision::Double);
         }
+    }
+}
+
+/// Where the shift of γ does not cancel, devices put it back as the CPU does.
+#[test]
+fn nearly_balanced_reactions_are_those_of_the_cpu() {
+    for (what, mechanism) in nearly_balanced::mechanisms() {
+        let reactor = Reactor::constant_volume(kinetics(&mechanism));
+        compare(what, &reactor, &group::places(&reactor, 0), 32, Precision::Double);
     }
 }
 

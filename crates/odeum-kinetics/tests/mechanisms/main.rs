@@ -10,6 +10,7 @@ mod equilibrium;
 mod jacobian;
 mod large;
 mod mixtures;
+mod nearly_balanced;
 mod pasr;
 mod read_cantera;
 mod read_causes;
