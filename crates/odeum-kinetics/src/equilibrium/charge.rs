@@ -96,9 +96,9 @@ mod tests {
             let shift = charge.shift(&amounts);
             let parts: Vec<f64> =
                 amounts.iter().zip(z).map(|(n, z)| z * (n + z * shift).exp()).collect();
-            let (lack, size) = parts.iter().fold((-sum, 0.0_f64), |(lack, size), part| {
-                (lack + part, size.max(part.abs()))
-            });
+            let (lack, size) = parts
+                .iter()
+                .fold((-sum, 0.0_f64), |(lack, size), part| (lack + part, size.max(part.abs())));
             assert!(lack.abs() < 1e-12 * size, "{amounts:?} {sum}: {parts:?}");
         }
     }

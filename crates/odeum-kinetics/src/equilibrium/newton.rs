@@ -207,7 +207,15 @@ impl Problem<'_> {
             let weighted = d.abs() * (now.ln_amounts[j] - now.ln_total).exp();
             change = if weighted <= change { change } else { weighted };
         }
-        Step { ln_amounts, ln_total: x[m], ln_t, potentials: x[..m].to_vec(), change, lack, uncharged }
+        Step {
+            ln_amounts,
+            ln_total: x[m],
+            ln_t,
+            potentials: x[..m].to_vec(),
+            change,
+            lack,
+            uncharged,
+        }
     }
 }
 

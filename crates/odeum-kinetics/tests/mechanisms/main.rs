@@ -14,6 +14,7 @@ mod nearly_balanced;
 mod pasr;
 mod read_cantera;
 mod read_causes;
+mod read_chemkin;
 mod read_commas;
 mod read_files;
 mod read_hostile;

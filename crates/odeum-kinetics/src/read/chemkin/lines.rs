@@ -5,14 +5,13 @@ use crate::read::problem::{Log, quote};
 /// A line without comment, and its number from 1.
 pub(super) type Line<'a> = (usize, &'a str);
 
-/// The sections of one or two files, in the order met; lines of equal sections together.
+/// The sections of a file in the order met; lines of elements and of species together.
 #[derive(Default)]
 pub(super) struct Sections<'a> {
     pub(super) elements: Vec<Line<'a>>,
     pub(super) species: Vec<Line<'a>>,
-    pub(super) reactions: Vec<Line<'a>>,
-    /// What follows `REACTIONS` on its line, and the line.
-    pub(super) reaction_units: Option<Line<'a>>,
+    /// Sections of reactions, each with what follows the keyword: the units of its rates.
+    pub(super) reactions: Vec<(Line<'a>, Vec<Line<'a>>)>,
     /// Thermo sections, each with what follows the keyword. Comments are still in it: the format
     /// is one of columns.
     pub(super) thermo: Vec<(Line<'a>, Vec<Line<'a>>)>,
@@ -118,7 +117,7 @@ impl<'a> Sections<'a> {
                     Section::Elements => self.elements.push((number, rest)),
                     Section::Species => self.species.push((number, rest)),
                     Section::Thermo => self.thermo.push(((number, rest), Vec::new())),
-                    Section::Reactions => self.reaction_units = Some((number, rest)),
+                    Section::Reactions => self.reactions.push(((number, rest), Vec::new())),
                     Section::Transport | Section::Outside => {}
                 }
                 continue;
@@ -135,7 +134,11 @@ impl<'a> Sections<'a> {
                         lines.push((number, line));
                     }
                 }
-                Section::Reactions => self.reactions.push((number, code)),
+                Section::Reactions => {
+                    if let Some((_, lines)) = self.reactions.last_mut() {
+                        lines.push((number, code));
+                    }
+                }
                 Section::Transport => {}
                 Section::Outside => {
                     let found = format!("'{}' outside of all sections", quote(code));

@@ -29,17 +29,29 @@ pub(super) fn read_all(
     species: &HashMap<String, usize>,
     log: &mut Log,
 ) -> Vec<Reaction> {
-    let mut units = cgs();
-    if let Some((line, words)) = sections.reaction_units {
-        for word in words.split_whitespace() {
-            set_unit(&mut units, word, line, log);
-        }
-    }
     let mut reactions = Vec::new();
+    for (header, lines) in &sections.reactions {
+        read_section(*header, lines, species, &mut reactions, log);
+    }
+    reactions
+}
+
+/// The reactions of a section, of which the rates have the units that follow its keyword.
+fn read_section(
+    header: Line<'_>,
+    lines: &[Line<'_>],
+    species: &HashMap<String, usize>,
+    reactions: &mut Vec<Reaction>,
+    log: &mut Log,
+) {
+    let mut units = cgs();
+    for word in header.1.split_whitespace() {
+        set_unit(&mut units, word, header.0, log);
+    }
     let mut open: Option<Entry> = None;
-    for (line, text) in joined(&sections.reactions) {
+    for (line, text) in joined(lines) {
         if log.is_full() {
-            return reactions;
+            return;
         }
         if !text.contains('=') {
             match &mut open {
@@ -52,7 +64,7 @@ pub(super) fn read_all(
             continue;
         }
         if let Some(entry) = open.take() {
-            complete(&entry, species, &mut reactions, log);
+            complete(&entry, species, reactions, log);
         }
         open = head(line, &text, units, log);
         if open.is_none() {
@@ -68,9 +80,8 @@ pub(super) fn read_all(
         }
     }
     if let Some(entry) = open {
-        complete(&entry, species, &mut reactions, log);
+        complete(&entry, species, reactions, log);
     }
-    reactions
 }
 
 /// cm, mol, cal/mol.
@@ -315,6 +326,7 @@ fn complete(
     };
     let efficiencies = entry.named("=");
     let falloff = equation.falloff.take();
+    let in_brackets = falloff.is_some();
     let tabulated = entry.all("PLOG").next().is_some() || entry.all("CHEB").next().is_some();
     let collider = match (falloff, tabulated) {
         (Some(name), false) => Some(name),
@@ -335,6 +347,14 @@ fn complete(
                         log.error(entry.line, text, what, "write (+M) on both sides");
                         return;
                     }
+                    if let Some(name) = collider.as_ref().filter(|name| *name != "M")
+                        && !efficiencies.is_empty()
+                    {
+                        let what = format!("efficiencies beside the collider {name}, without M");
+                        let remedy = "write M on both sides, or remove them";
+                        log.error(entry.line, text, what, remedy);
+                        return;
+                    }
                     collider
                 }
                 Err(what) => {
@@ -344,7 +364,7 @@ fn complete(
             }
         }
     };
-    let is_falloff = collider.is_some() && text.contains("(+");
+    let is_falloff = collider.is_some() && in_brackets;
     if collider.is_none() && !efficiencies.is_empty() {
         let what = "efficiencies in a reaction without third body".to_owned();
         log.error(entry.line, text, what, "write M on both sides, or remove them");

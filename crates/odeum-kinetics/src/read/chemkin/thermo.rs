@@ -27,6 +27,13 @@ fn columns(line: &str, from: usize, to: usize) -> &str {
     line[at(from)..at(to)].trim()
 }
 
+/// The first line of an entry without a comment beyond its columns.
+fn without_comment(line: &str) -> &str {
+    let end = line.char_indices().nth(80).map_or(line.len(), |(byte, _)| byte);
+    let comment = line[end..].find('!').map_or(line.len(), |at| end + at);
+    &line[..comment]
+}
+
 /// First letter large, the rest small, as elements are written.
 pub(super) fn capitalised(symbol: &str) -> String {
     let mut letters = symbol.chars();
@@ -108,12 +115,13 @@ pub(super) fn read(
         if comment(line) {
             continue;
         }
+        let line = without_comment(line);
         let name = columns(line, 0, 18).split_whitespace().next().unwrap_or("").to_owned();
         // Lines of atoms that follow a '&' in column 81.
         let mut more = Vec::new();
         let mut head_goes_on = line.trim_end().ends_with('&');
         while head_goes_on && i < rest.len() {
-            let text = rest[i].1.trim_end();
+            let text = rest[i].1.split('!').next().unwrap_or("").trim_end();
             head_goes_on = text.ends_with('&');
             more.push(text.trim_end_matches('&'));
             i += 1;

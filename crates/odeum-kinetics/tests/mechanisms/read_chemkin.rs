@@ -1,0 +1,134 @@
+//! What Chemkin texts mean where it is easily mistaken.
+
+use odeum_kinetics::Mechanism;
+use odeum_kinetics::mechanism::Rate;
+use odeum_kinetics::read::{self, Named, ReadErrors};
+
+/// Three lines of coefficients.
+const COEFFICIENTS: &str =
+    " 3.03399249E+00 2.17691804E-03-1.64072518E-07-9.70419870E-11 1.68200992E-14    2
+-3.00042971E+04 4.96677010E+00 4.19864056E+00-2.03643410E-03 6.52040211E-06    3
+-5.48797062E-09 1.77197817E-12-3.02937267E+04-8.49032208E-01                   4
+";
+
+/// A mechanism with the data of its species (name, atoms, what follows column 80).
+fn text(species: &[(&str, &str, &str)], reactions: &str) -> String {
+    let names: Vec<&str> = species.iter().map(|s| s.0).collect();
+    let mut text = format!(
+        "ELEMENTS H O AR E END\nSPECIES {} END\nTHERMO ALL\n 300. 1000. 5000.\n",
+        names.join(" ")
+    );
+    for (name, atoms, beyond) in species {
+        let temperatures = "G   200.000  3500.000  1000.000    1";
+        text += &format!("{name:24}{atoms:20}{temperatures}{beyond}\n{COEFFICIENTS}");
+    }
+    text + "END\n" + reactions
+}
+
+const SPECIES: [(&str, &str, &str); 6] = [
+    ("H", "H   1", ""),
+    ("H2", "H   2", ""),
+    ("O", "O   1", ""),
+    ("OH", "H   1O   1", ""),
+    ("H2O", "H   2O   1", ""),
+    ("AR", "AR  1", ""),
+];
+
+fn mechanism(text: &str) -> Result<Mechanism, ReadErrors> {
+    read::chemkin(Named { file: "f.inp", text }, None).map(|read| read.mechanism)
+}
+
+/// A [SI] and Ea/R \[K\] of all reactions.
+fn constants(text: &str) -> Vec<(f64, f64)> {
+    let mechanism = mechanism(text).unwrap_or_else(|e| panic!("{e}"));
+    let constants = mechanism.reactions.iter().map(|reaction| match &reaction.rate {
+        Rate::Arrhenius(k) => (k.a, k.ta),
+        other => panic!("{other:?}"),
+    });
+    constants.collect()
+}
+
+#[test]
+fn units_are_those_of_their_section() {
+    let first = "REACTIONS\nH2+O=H+OH 1e13 0 10000.\nEND\n";
+    for second in [
+        "REACTIONS KCAL/MOLE\nH2O+O=OH+OH 1e13 0 10.\nEND\n",
+        "REACTIONS MOLECULES\nH2O+O=OH+OH 1.6605390671738466e-11 0 10000.\nEND\n",
+        "REACTIONS\nH2O+O=OH+OH 1e13 0 10.\nUNITS/KCAL/MOLE\nEND\n",
+    ] {
+        for sections in [format!("{first}{second}"), format!("{second}{first}")] {
+            for (a, ta) in constants(&text(&SPECIES, &sections)) {
+                assert!((a / 1e10 - 1.0).abs() < 1e-14, "{sections}: {a}");
+                assert!((ta / (1e4 * 4184.0 / 8314.46261815324) - 1.0).abs() < 1e-14, "{ta}");
+            }
+        }
+    }
+    let stray = format!("{first}REACTIONS\nDUP\nH2O+O=OH+OH 1e13 0 10.\nEND\n");
+    let errors = mechanism(&text(&SPECIES, &stray)).unwrap_err();
+    assert!(errors.problems[0].found.contains("before any reaction"), "{errors}");
+}
+
+#[test]
+fn brackets_with_a_plus_in_names_are_no_colliders() {
+    let ions = [
+        ("H", "H   1", ""),
+        ("H2O", "H   2O   1", ""),
+        ("H2O(+)", "H   2O   1E  -1", ""),
+        ("OH(+)", "H   1O   1E  -1", ""),
+    ];
+    for reaction in ["H2O(+)+H2O=H+OH(+)+H2O", "H2O(+)+M=H+OH(+)+M"] {
+        let text = text(&ions, &format!("REACTIONS\n{reaction} 1e13 0 0\nEND\n"));
+        let read = mechanism(&text).unwrap_or_else(|e| panic!("{e}"));
+        assert!(read.reactions[0].third_body.is_some(), "{reaction}");
+        assert!((constants(&text)[0].0 / 1e10 - 1.0).abs() < 1e-14, "{reaction}");
+    }
+    // A falloff reaction of such a species is one by its (+M).
+    let falloff = "REACTIONS\nH2O(+)(+M)=H+OH(+)(+M) 1e13 0 0\nLOW/1e15 0 0/\nEND\n";
+    let read = mechanism(&text(&ions, falloff)).unwrap_or_else(|e| panic!("{e}"));
+    assert!(matches!(read.reactions[0].rate, Rate::Falloff { .. }));
+}
+
+#[test]
+fn comments_after_column_80_are_no_atoms() {
+    for beyond in
+        ["! T 9/95 Burcat and Ruscic 2005", " ! C 12  H 34  O 56  78", "!C   1  C   1  C   1"]
+    {
+        let mut species = SPECIES;
+        species[4].2 = beyond;
+        let read = mechanism(&text(&species, "")).unwrap_or_else(|e| panic!("{beyond}: {e}"));
+        assert_eq!(read.species[4].composition, [(0, 2.0), (1, 1.0)], "{beyond}");
+    }
+    // Atoms there count, with a comment or not; so do lines that go on.
+    for beyond in
+        ["O    1    ", "O    1    ! more", "&\nH 2 O 2", "& ! more\nH 2 & ! hydrogen\nO 2 ! oxygen"]
+    {
+        let mut species = SPECIES;
+        species[4].2 = beyond;
+        let read = mechanism(&text(&species, "")).unwrap_or_else(|e| panic!("{beyond}: {e}"));
+        assert_eq!(read.species[4].composition, [(0, 2.0), (1, 2.0)], "{beyond}");
+    }
+}
+
+/// Efficiencies beside a collider that is named doubled the rate; Cantera leaves them out.
+#[test]
+fn efficiencies_need_a_third_body() {
+    for (reaction, expected) in [
+        ("2H+AR=H2+AR 1e16 0 0\nAR/2/", Some("beside the collider AR")),
+        ("H+OH+H2O=H2O+H2O 1e16 0 0\nH2O/2/", Some("beside the collider H2O")),
+        ("H+AR+H2O=H+AR+H2O 1e16 0 0\nAR/2/", Some("beside the collider AR")),
+        ("H2+O=H+OH 1e16 0 0\nAR/2/", Some("without third body")),
+        ("2H+AR=H2+AR 1e16 0 0", None),
+        ("2H+M=H2+M 1e16 0 0\nAR/2/", None),
+        ("2H(+AR)=H2(+AR) 1e16 0 0\nLOW/1e18 0 0/", None),
+        ("2H(+M)=H2(+M) 1e16 0 0\nLOW/1e18 0 0/\nAR/2/", None),
+    ] {
+        let read = mechanism(&text(&SPECIES, &format!("REACTIONS\n{reaction}\nEND\n")));
+        match (read, expected) {
+            (Err(errors), Some(expected)) => {
+                assert!(errors.problems[0].found.contains(expected), "{errors}");
+            }
+            (Ok(_), None) => {}
+            (read, _) => panic!("{reaction}: {read:?}"),
+        }
+    }
+}
