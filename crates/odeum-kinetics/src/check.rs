@@ -85,6 +85,29 @@ pub fn thermodynamics(mechanism: &Mechanism) -> Vec<Jump> {
     jumps
 }
 
+/// A temperature \[K\] at which the data of a species give a cp/R of one or less, and that: there it
+/// would have no heat capacity at constant volume. The ends and the middle of each range are tried.
+pub(crate) fn without_heat_capacity(thermo: &Thermo) -> Option<(f64, f64)> {
+    fn lowest<const K: usize>(
+        ranges: &[Range<K>],
+        value: fn(&[f64; K], f64) -> [f64; 3],
+    ) -> Option<(f64, f64)> {
+        let at = |range: &Range<K>| {
+            let (low, high) = (range.low.max(1.0), range.high);
+            [low, 0.5 * (low + high), high].map(|t| (t, value(&range.a, t)[0]))
+        };
+        ranges.iter().flat_map(at).find(|(_, cp)| *cp <= 1.0)
+    }
+    match thermo {
+        Thermo::Nasa7(ranges) => lowest(ranges, nasa7),
+        Thermo::Nasa9(ranges) => lowest(ranges, nasa9),
+        Thermo::Shomate(ranges) => lowest(ranges, shomate),
+        Thermo::ConstantCp { t0, cp0, .. } => {
+            Some((*t0, cp0 / GAS_CONSTANT)).filter(|(_, cp)| *cp <= 1.0)
+        }
+    }
+}
+
 fn between<const K: usize>(
     species: usize,
     ranges: &[Range<K>],

@@ -191,12 +191,13 @@ impl System for Reactor {
 
     fn ranges(&self) -> Vec<ValidRange> {
         let (lower, upper) = self.kinetics.temperature_bounds();
-        let temperature = ValidRange { component: 0, lower, upper, kind: RangeKind::Data };
-        let fraction = |component| {
+        let data = ValidRange { component: 0, lower, upper, kind: RangeKind::Data };
+        // No temperature, fraction or amount is negative.
+        let positive = |component| {
             let kind = RangeKind::Physical;
             ValidRange { component, lower: 0.0, upper: f64::INFINITY, kind }
         };
-        std::iter::once(temperature).chain((1..self.dim()).map(fraction)).collect()
+        std::iter::once(data).chain((0..self.dim()).map(positive)).collect()
     }
 
     fn state_names(&self) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::Log;
 use super::duplicates::Duplicates;
 use super::found::Found;
-use crate::check::{Imbalance, imbalance, thermodynamics};
+use crate::check::{Imbalance, imbalance, thermodynamics, without_heat_capacity};
 use crate::mechanism::{Arrhenius, Blending, Mechanism, Rate, Reaction};
 
 /// All of them; a jump in the thermodynamic data of a species is a warning.
@@ -19,6 +19,7 @@ pub(super) fn whole(found: &Found, log: &mut Log) {
         duplicates(found, log);
     }
     continuity(found, log);
+    heat_capacities(found, log);
     found.enter_own(log);
 }
 
@@ -35,6 +36,17 @@ fn continuity(found: &Found, log: &mut Log) {
                 jump.temperature, jump.cp, jump.h, jump.s
             );
             log.warn(species.line, &species.name, found, "check the coefficients");
+        }
+    }
+}
+
+/// Tells of species without a heat capacity at constant volume: their gases cool where heat is released.
+fn heat_capacities(found: &Found, log: &mut Log) {
+    for (k, species) in found.mechanism.species.iter().enumerate() {
+        if let Some((t, cp)) = without_heat_capacity(&species.thermo) {
+            found.enter_species(k, log);
+            let what = format!("cp/R = {cp:.4} at {t} K, where that of every gas is 2.5 or more");
+            log.warn(species.line, &species.name, what, "check the heat capacity and its units");
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::synthetic;
+use odeum_core::{RangeKind, System};
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
 use odeum_kinetics::{Constraint, Kinetics, KineticsError, Reactor, StateError};
 
@@ -146,4 +147,23 @@ fn impossible_mechanisms_are_named() {
     let mut bad = good;
     bad.species.clear();
     assert_eq!(Kinetics::new(&bad).unwrap_err(), KineticsError::NoSpecies);
+}
+
+/// A temperature below zero is no success, as fractions below zero are none.
+#[test]
+fn no_component_can_be_negative() {
+    for constraint in [Constraint::ConstantPressure, Constraint::ConstantVolume] {
+        let reactor = reactor(constraint);
+        let physical: Vec<usize> = reactor
+            .ranges()
+            .iter()
+            .filter(|range| range.kind == RangeKind::Physical && range.lower == 0.0)
+            .map(|range| range.component)
+            .collect();
+        assert_eq!(physical, Vec::from_iter(0..reactor.dim()));
+        let data: Vec<_> =
+            reactor.ranges().into_iter().filter(|range| range.kind == RangeKind::Data).collect();
+        let (lower, upper) = reactor.temperature_bounds();
+        assert_eq!((data.len(), data[0].lower, data[0].upper), (1, lower, upper));
+    }
 }
