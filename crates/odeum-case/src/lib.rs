@@ -102,6 +102,32 @@ mod tests {
         assert!(slip.help.as_ref().is_some_and(|help| help.contains("rtol")), "{slip:?}");
     }
 
+    /// Cantera takes the first species there; here the density was dropped.
+    #[test]
+    fn a_density_without_a_composition_is_not_dropped() {
+        let mechanism = "phases:\n- {name: gas, thermo: ideal-gas, state: {T: 900, D: 0.5 kg/m^3}}\n\
+            species:\n- {name: N2, composition: {N: 2}, \
+            thermo: {model: constant-cp, cp0: 29 J/mol/K}}\n";
+        let beside =
+            std::env::temp_dir().join(format!("odeum-density-{}.yaml", std::process::id()));
+        std::fs::write(&beside, mechanism).unwrap();
+        let text = |pressure: &str| {
+            format!(
+                "[system]\nmechanism = \"{}\"\nmoles = {{ N2 = 1 }}\n{pressure}\
+                 [time]\nspan = [0.0, 1.0]\n[method]\nname = \"rodas5p\"\n\
+                 [tolerance]\nrtol = 1e-6\natol = 1e-9\n",
+                beside.display()
+            )
+        };
+        let (described, findings) = read_once("density", &text(""));
+        let all = findings.take();
+        assert!(described.is_none() && all.len() == 1, "{all:?}");
+        assert!(all[0].message.contains("density, 0.5 kg/m³"), "{all:?}");
+        let (described, findings) = read_once("density-and-p", &text("pressure = 1e5\n"));
+        assert!(described.is_some(), "{:?}", findings.take());
+        std::fs::remove_file(beside).unwrap();
+    }
+
     #[test]
     fn a_case_file_becomes_a_field() {
         let text = "[system]\nproblem = \"turing\"\n[grid]\nshape = [8, 8, 1]\n\

@@ -246,6 +246,14 @@ pub(super) fn read(
             }
         },
     };
+    if let (None, Some(density)) = (&pressure, state.density) {
+        let message = format!(
+            "the state of the phase has a density, {density} kg/m³, and not what the gas is made of: no pressure \
+             follows from it"
+        );
+        findings.push(section.here(&message).help("give a pressure"));
+        return None;
+    }
     // What the case leaves open is as the state of the phase has it.
     let mut or_state = |given: Option<Option<f64>>, of_state: Option<f64>, what, usual| {
         if given.is_none() && of_state.is_some() {

@@ -11,6 +11,9 @@ pub struct InitialState {
     pub temperature: Option<f64>,
     /// Pressure \[Pa\]; from the density where the file gives that.
     pub pressure: Option<f64>,
+    /// Density [kg/m³], where the file gives one from which no pressure follows, as it does not say
+    /// what the gas is made of.
+    pub density: Option<f64>,
     /// What the gas is made of.
     pub composition: Option<Composition>,
 }

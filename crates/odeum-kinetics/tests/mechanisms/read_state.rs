@@ -5,8 +5,8 @@ use odeum_kinetics::read::{self, Composition, InitialState};
 fn text(state: &str) -> String {
     format!(
         "units: {{pressure: bar}}\nphases:\n- name: gas\n  thermo: ideal-gas\n  state: {state}\n\
-         species:\n- {{name: H2, composition: {{H: 2}}, thermo: {{model: constant-cp}}}}\n\
-         - {{name: O2, composition: {{O: 2}}, thermo: {{model: constant-cp}}}}\n"
+         species:\n- {{name: H2, composition: {{H: 2}}, thermo: {{model: constant-cp, cp0: 29 J/mol/K}}}}\n\
+         - {{name: O2, composition: {{O: 2}}, thermo: {{model: constant-cp, cp0: 29 J/mol/K}}}}\n"
     )
 }
 
@@ -35,7 +35,7 @@ fn all_that_it_may_say() {
         ("{mass-fractions: 'H2:1 O2:3'}", None, None, masses([1.0, 3.0])),
         ("{}", None, None, None),
     ] {
-        let expected = InitialState { temperature, pressure, composition };
+        let expected = InitialState { temperature, pressure, density: None, composition };
         assert_eq!(state(text), expected, "{text}");
     }
 }
@@ -54,8 +54,11 @@ fn pressure_from_density() {
         let found = state(text).pressure.unwrap();
         assert!((found / expected - 1.0).abs() < 1e-14, "{text}: {found} {expected}");
     }
-    assert_eq!(state("{T: 300, density: 0.5}").pressure, None);
-    assert_eq!(state("{T: 300, density: 0.5, P: 1, Y: {H2: 1}}").pressure, Some(1e5));
+    // Without a composition none follows, and the density is not lost.
+    let open = state("{T: 300, density: 0.5}");
+    assert_eq!((open.pressure, open.density), (None, Some(0.5)));
+    let given = state("{T: 300, density: 0.5, P: 1, Y: {H2: 1}}");
+    assert_eq!((given.pressure, given.density), (Some(1e5), None));
 }
 
 #[test]
@@ -77,12 +80,21 @@ fn what_is_wrong_with_it() {
         ("{X: 'H2:'}", "is not a number"),
         ("{X: [1, 2]}", "a list as 'X'"),
         ("{X: {H2: 0}}", "without anything"),
+        ("{D: 0.5, X: {H2: 1}}", "a density without a temperature"),
+        ("{density: 0.5, P: 1, X: {H2: 1}}", "a density without a temperature"),
+        ("{H: 1e5, P: 1, X: {H2: 1}}", "'H' as part of the 'state'"),
+        ("{T: 300, enthalpy: 1e5}", "'enthalpy' as part"),
+        ("{S: 1e5, P: 1}", "'S' as part"),
+        ("{U: 1e5, V: 1}", "as part of the 'state'"),
+        ("{T: 300, specific-volume: 1}", "'specific-volume' as part"),
+        ("{T: 300, Q: 1}", "'Q' as part"),
     ] {
         let errors = read::yaml("f.yaml", &text(state), None).expect_err(state);
-        assert_eq!(errors.problems.len(), 1, "{errors}");
+        let problems = if state.contains("V:") { 2 } else { 1 };
+        assert_eq!(errors.problems.len(), problems, "{errors}");
         let problem = &errors.problems[0];
         assert!(problem.found.contains(expected) && problem.line == 5, "{state}: {problem}");
     }
-    let read = read::yaml("f.yaml", &text("{T: 300, H: 1e5}"), None).unwrap();
-    assert!(read.warnings[0].found.contains("'H' is not used"), "{:?}", read.warnings);
+    let read = read::yaml("f.yaml", &text("{T: 300, colour: 1e5}"), None).unwrap();
+    assert!(read.warnings[0].found.contains("'colour' is not used"), "{:?}", read.warnings);
 }

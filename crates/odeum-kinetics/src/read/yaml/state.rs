@@ -15,6 +15,24 @@ const PRESSURE: [&str; 2] = ["P", "pressure"];
 const DENSITY: [&str; 2] = ["D", "density"];
 const MOLES: [&str; 2] = ["X", "mole-fractions"];
 const MASSES: [&str; 2] = ["Y", "mass-fractions"];
+/// What sets the state in Cantera beside these.
+const OTHERS: [&str; 15] = [
+    "H",
+    "enthalpy",
+    "U",
+    "int-energy",
+    "internal-energy",
+    "S",
+    "entropy",
+    "V",
+    "volume",
+    "specific-volume",
+    "molar-density",
+    "molar-volume",
+    "Q",
+    "vapor-fraction",
+    "C",
+];
 
 /// The state of a phase; nothing of it where it has none, or where it is wrong, which is told.
 pub(super) fn read(phase: &Fields<'_>, species: &[Species], log: &mut Log) -> InitialState {
@@ -25,7 +43,14 @@ pub(super) fn read(phase: &Fields<'_>, species: &[Species], log: &mut Log) -> In
         return InitialState::default();
     }
     let fields = phase.within(node, log);
-    fields.warn_unknown(&[TEMPERATURE, PRESSURE, DENSITY, MOLES, MASSES].concat(), log);
+    for key in OTHERS {
+        if let Some(node) = fields.get(key) {
+            let found = format!("'{key}' as part of the 'state' is not supported");
+            log.error(node.line, fields.subject, found, "give T and P, or T and D, and X or Y");
+        }
+    }
+    let known = [TEMPERATURE, PRESSURE, DENSITY, MOLES, MASSES].concat();
+    fields.warn_unknown(&[&known[..], &OTHERS].concat(), log);
     let temperature = positive(&fields, TEMPERATURE, Dimension::TEMPERATURE, log);
     let pressure = positive(&fields, PRESSURE, Dimension::PRESSURE, log);
     let density = positive(&fields, DENSITY, Dimension::DENSITY, log);
@@ -45,12 +70,19 @@ pub(super) fn read(phase: &Fields<'_>, species: &[Species], log: &mut Log) -> In
         }
         (None, None) => None,
     };
+    if DENSITY.iter().any(|key| fields.get(key).is_some())
+        && TEMPERATURE.iter().all(|key| fields.get(key).is_none())
+    {
+        let found = "a density without a temperature".to_owned();
+        log.error(node.line, fields.subject, found, "give T with it, or T and P");
+    }
     let by_density = || {
         let moles = composition.as_ref()?.moles_per_mass(species)?;
         Some(density? * moles * GAS_CONSTANT * temperature?)
     };
     let pressure = pressure.or_else(by_density);
-    InitialState { temperature, pressure, composition }
+    let density = density.filter(|_| pressure.is_none());
+    InitialState { temperature, pressure, density, composition }
 }
 
 /// The value under one of two names.
