@@ -8,8 +8,8 @@
 //! let text = "
 //! phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]
 //! species:
-//! - {name: H2, composition: {H: 2}, thermo: {model: constant-cp}}
-//! - {name: H, composition: {H: 1}, thermo: {model: constant-cp, h0: 218 kJ/mol}}
+//! - {name: H2, composition: {H: 2}, thermo: {model: constant-cp, cp0: 29 J/mol/K}}
+//! - {name: H, composition: {H: 1}, thermo: {model: constant-cp, h0: 218 kJ/mol, cp0: 21 J/mol/K}}
 //! reactions:
 //! - {equation: H2 + M <=> 2 H + M, rate-constant: [4.6e19 cm^3/mol/s, -1.4, 104 kcal/mol]}
 //! ";
@@ -221,19 +221,29 @@ fn check_allowed(draft: &draft::Draft, reaction: &Reaction, allowed: Allowed, lo
     }
 }
 
-/// Reactions with a named collider beside the same reaction with `M`: what Cantera's
-/// `explicit-third-body-duplicates` says of them.
-fn third_body_duplicates(found: &mut Found, choice: &str, log: &mut Log) {
+/// What becomes of reactions with a named collider beside the same reaction with `M`: Cantera's
+/// `explicit-third-body-duplicates`.
+#[derive(Clone, Copy, Debug)]
+enum Beside {
+    Warn,
+    Refuse,
+    /// Both count as duplicates.
+    Mark,
+    /// The efficiency of the collider becomes zero in the reaction with `M`.
+    TakeOut,
+}
+
+fn third_body_duplicates(found: &mut Found, choice: Beside, log: &mut Log) {
     for pair in duplicates::Duplicates::of(&found.mechanism).beside {
         let collider = pair.collider;
         let reactions = &mut found.mechanism.reactions;
         match choice {
-            "mark-duplicate" => {
+            Beside::Mark => {
                 for &i in pair.generic.iter().chain(&pair.named) {
                     reactions[i].duplicate = true;
                 }
             }
-            "modify-efficiency" => {
+            Beside::TakeOut => {
                 for &i in &pair.generic {
                     if let Some(body) = &mut reactions[i].third_body {
                         body.efficiencies.retain(|entry| entry.0 != collider);
@@ -241,7 +251,7 @@ fn third_body_duplicates(found: &mut Found, choice: &str, log: &mut Log) {
                     }
                 }
             }
-            _ => {
+            Beside::Warn | Beside::Refuse => {
                 for &i in &pair.named {
                     let what = format!(
                         "{} counts as collider here and in the reaction with M at {}",
@@ -251,7 +261,11 @@ fn third_body_duplicates(found: &mut Found, choice: &str, log: &mut Log) {
                     let remedy = "give it efficiency 0 there if it should count once";
                     let reaction = &found.mechanism.reactions[i];
                     found.enter_reaction(i, log);
-                    log.warn(reaction.line, &reaction.equation, what, remedy);
+                    let tell = match choice {
+                        Beside::Refuse => Log::error,
+                        _ => Log::warn,
+                    };
+                    tell(log, reaction.line, &reaction.equation, what, remedy);
                 }
             }
         }

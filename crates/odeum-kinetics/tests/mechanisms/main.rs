@@ -24,5 +24,6 @@ mod read_shared;
 mod read_speed;
 mod read_state;
 mod read_written;
+mod read_yaml;
 mod recorded;
 mod states;

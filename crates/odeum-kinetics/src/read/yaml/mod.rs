@@ -19,10 +19,10 @@ use self::field::Fields;
 use self::library::{Document, Library, Section};
 use self::node::Node;
 use self::phase::{Source, Take};
-use super::Finder;
 use super::found::Found;
 use super::problem::{Log, quote};
 use super::units::UnitSystem;
+use super::{Beside, Finder};
 use crate::mechanism::Element;
 
 const PHASE_FIELDS: &[&str] = &[
@@ -73,10 +73,29 @@ pub(super) fn read(
     found.mechanism.name = phase.subject.to_owned();
     read_species(&library, &species, &phase, declared, &mut found, log);
     read_reactions(&library, &reactions, &phase, &mut found, log);
-    let between = phase.text("explicit-third-body-duplicates", log).unwrap_or("warn");
-    super::third_body_duplicates(&mut found, between, log);
+    if let Some(choice) = beside(&phase, log) {
+        super::third_body_duplicates(&mut found, choice, log);
+    }
     found.state = state::read(&phase, &found.mechanism.species, log);
     Some(found)
+}
+
+/// What `explicit-third-body-duplicates` of the phase says; `None` with the problem told.
+fn beside(phase: &Fields<'_>, log: &mut Log) -> Option<Beside> {
+    const KEY: &str = "explicit-third-body-duplicates";
+    let Some(node) = phase.get(KEY) else { return Some(Beside::Warn) };
+    match phase.text(KEY, log)? {
+        "warn" => Some(Beside::Warn),
+        "error" => Some(Beside::Refuse),
+        "mark-duplicate" => Some(Beside::Mark),
+        "modify-efficiency" => Some(Beside::TakeOut),
+        other => {
+            let found = format!("'{}' as '{KEY}'", quote(other));
+            let remedy = "give warn, error, mark-duplicate or modify-efficiency";
+            log.error(node.line, phase.subject, found, remedy);
+            None
+        }
+    }
 }
 
 /// Whether the phase has reactions.

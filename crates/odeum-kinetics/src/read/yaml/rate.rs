@@ -25,8 +25,14 @@ fn arrhenius(fields: &Fields<'_>, node: &Node, order: f64, log: &mut Log) -> Opt
         log.error(node.line, fields.subject, found, "give {A: …, b: …, Ea: …}");
         return None;
     }
+    if let Some(units) = node.get("units") {
+        let found = "'units' within a rate constant, where Cantera does not read them".to_owned();
+        let remedy = "give 'units' of the reaction or of the file, or numbers with units";
+        log.error(units.line, fields.subject, found, remedy);
+        return None;
+    }
     let inner = fields.within(node, log);
-    inner.refuse_valueless(&["A", "b", "Ea", "P", "units"], log);
+    inner.refuse_valueless(&["A", "b", "Ea", "P"], log);
     let a = inner.require("A", log).and_then(|a| inner.quantity(a, "A", dimension, log));
     let b = inner.require("b", log).and_then(|b| inner.plain(b, "b", log));
     let ta = match inner.get("Ea") {
@@ -118,10 +124,10 @@ pub(super) fn plog(fields: &Fields<'_>, order: f64, log: &mut Log) -> Option<Rat
     };
     let mut rows = Vec::with_capacity(items.len());
     for item in items {
-        let inner = fields.within(item, log);
+        let rate = arrhenius(fields, item, order, log);
+        let inner = Fields { node: item, ..*fields };
         let pressure =
             inner.require("P", log).and_then(|p| inner.quantity(p, "P", Dimension::PRESSURE, log));
-        let rate = arrhenius(fields, item, order, log);
         rows.push((pressure?, rate?));
     }
     match crate::read::plog_table(rows) {

@@ -12,20 +12,11 @@ use crate::read::problem::{Log, quote};
 use crate::read::support;
 use crate::read::units::UnitSystem;
 
-const KNOWN: &[&str] = &[
+/// What every reaction may have.
+const COMMON: &[&str] = &[
     "equation",
     "type",
     "units",
-    "rate-constant",
-    "rate-constants",
-    "low-P-rate-constant",
-    "high-P-rate-constant",
-    "Troe",
-    "SRI",
-    "Tsang",
-    "temperature-range",
-    "pressure-range",
-    "data",
     "efficiencies",
     "default-efficiency",
     "duplicate",
@@ -50,6 +41,20 @@ enum Law {
     Chebyshev,
 }
 
+impl Law {
+    /// What its rates are made of.
+    fn fields(self) -> &'static [&'static str] {
+        match self {
+            Law::Elementary | Law::MassAction(_) => &["rate-constant"],
+            Law::Falloff(_) => {
+                &["low-P-rate-constant", "high-P-rate-constant", "Troe", "SRI", "Tsang"]
+            }
+            Law::Plog => &["rate-constants"],
+            Law::Chebyshev => &["temperature-range", "pressure-range", "data"],
+        }
+    }
+}
+
 fn law(kind: &str) -> Option<Law> {
     Some(match kind {
         "" | "Arrhenius" => Law::MassAction(false),
@@ -69,7 +74,8 @@ fn law(kind: &str) -> Option<Law> {
     })
 }
 
-/// The reaction at `node`; `None` with the problems told.
+/// The reaction at `node`; `None` with the problems told, or where it is left out as its only collider
+/// is no species of the phase (`skip_unknown_colliders`).
 pub(super) fn read(
     node: &Node,
     units: UnitSystem,
@@ -97,7 +103,7 @@ pub(super) fn read(
         );
         return None;
     };
-    fields.refuse_valueless(KNOWN, log);
+    fields.refuse_valueless(&[COMMON, law.fields()].concat(), log);
     let mut equation = match equation::spaced(text) {
         Ok(equation) => equation,
         Err(found) => {
@@ -162,6 +168,10 @@ pub(super) fn read(
             }
         }
     };
+    let only = collider.as_deref().filter(|name| *name != "M");
+    if skip_unknown_colliders && only.is_some_and(|name| !species.contains_key(name)) {
+        return None;
+    }
     if collider.is_none() && (!efficiencies.is_empty() || default_efficiency.is_some()) {
         let found = "efficiencies in a reaction without third body".to_owned();
         log.error(node.line, text, found, "write M on both sides, or remove them");

@@ -1,0 +1,162 @@
+//! What YAML mechanisms say that is easily mistaken, or that Cantera does not read.
+
+use odeum_kinetics::read::{self, Read, ReadErrors};
+
+const ELEMENTARY: &str = "equation: H + O2 <=> O + OH";
+const FALLOFF: &str = "equation: H + O2 (+M) <=> HO2 (+M), type: falloff, \
+                       low-P-rate-constant: {A: 1e18, b: 0, Ea: 0}, high-P-rate-constant: {A: 1e13, b: 0, Ea: 0}";
+const K: &str = "rate-constant: {A: 1e13, b: 0, Ea: 0}";
+
+/// With further entries of the phase, and reactions between the brackets of a mapping.
+fn mechanism(phase: &str, reactions: &[&str]) -> Result<Read, ReadErrors> {
+    let atoms = ["H: 1", "H: 2", "O: 1", "O: 2", "H: 1, O: 1", "H: 1, O: 2", "Ar: 1"];
+    let mut text = format!(
+        "units: {{length: cm, quantity: mol}}\nphases:\n- {{name: gas, thermo: ideal-gas, kinetics: gas{phase}}}\n\
+         species:\n"
+    );
+    for (name, atoms) in ["H", "H2", "O", "O2", "OH", "HO2", "AR"].iter().zip(atoms) {
+        text += &format!(
+            "- {{name: {name}, composition: {{{atoms}}}, \
+             thermo: {{model: constant-cp, cp0: 29.1 J/mol/K}}}}\n"
+        );
+    }
+    text += "reactions:\n";
+    for reaction in reactions {
+        text += &format!("- {{{reaction}}}\n");
+    }
+    read::yaml("f.yaml", &text, None)
+}
+
+/// The one problem of a mechanism.
+fn problem(phase: &str, reactions: &[&str]) -> String {
+    let errors = mechanism(phase, reactions).expect_err(&reactions.join("\n"));
+    assert_eq!(errors.problems.len(), 1, "{errors}");
+    errors.problems[0].to_string()
+}
+
+#[test]
+fn units_within_rate_constants_are_refused() {
+    for reaction in [
+        format!("{ELEMENTARY}, rate-constant: {{A: 1e13, b: 0, Ea: 0, units: {{length: m}}}}"),
+        format!("{ELEMENTARY}, rate-constant: {{A: 1e13, b: 0, Ea: 0, units: nonsense}}"),
+        FALLOFF.replacen("Ea: 0}", "Ea: 0, units: {quantity: kmol}}", 1),
+        format!(
+            "{ELEMENTARY}, type: pressure-dependent-Arrhenius, \
+             rate-constants: [{{P: 1 atm, A: 1e13, b: 0, Ea: 0, units: {{length: m}}}}]"
+        ),
+    ] {
+        let problem = problem("", &[&reaction]);
+        assert!(problem.contains("'units' within a rate constant"), "{problem}");
+    }
+    // Of the reaction they count.
+    let reaction = format!("{ELEMENTARY}, units: {{quantity: kmol}}, {K}");
+    assert!(mechanism("", &[&reaction]).unwrap().warnings.is_empty());
+}
+
+#[test]
+fn fields_of_another_law_are_told() {
+    let troe = "Troe: {A: 0.5, T3: 100, T1: 1000}";
+    for (reaction, unused) in [
+        (format!("{ELEMENTARY}, {K}, {troe}"), "Troe"),
+        (format!("{ELEMENTARY}, {K}, rate-constants: []"), "rate-constants"),
+        (format!("equation: H + M + H <=> H2 + M, {K}, low-P-{K}"), "low-P-rate-constant"),
+        (format!("{FALLOFF}, {K}"), "rate-constant"),
+        (format!("{FALLOFF}, temperature-range: [300, 2000]"), "temperature-range"),
+        (
+            format!(
+                "{ELEMENTARY}, type: pressure-dependent-Arrhenius, {K}, \
+                 rate-constants: [{{P: 1 atm, A: 1e13, b: 0, Ea: 0}}]"
+            ),
+            "rate-constant",
+        ),
+        (
+            format!(
+                "{ELEMENTARY}, type: Chebyshev, temperature-range: [300, 2000], {K}, \
+                 pressure-range: [1 atm, 2 atm], data: [[8]]"
+            ),
+            "rate-constant",
+        ),
+    ] {
+        let read = mechanism("", &[&reaction]).unwrap_or_else(|e| panic!("{reaction}: {e}"));
+        let warnings: Vec<&str> = read.warnings.iter().map(|w| w.found.as_str()).collect();
+        assert_eq!(warnings, [format!("the field '{unused}' is not used")], "{reaction}");
+    }
+    let read = mechanism("", &[&format!("{FALLOFF}, {troe}")]).unwrap();
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+}
+
+#[test]
+fn reactions_with_m_beside_a_named_collider() {
+    let both = [
+        &*format!("equation: 2 H + M <=> H2 + M, {K}"),
+        &*format!("equation: 2 H + AR <=> H2 + AR, {K}"),
+    ];
+    let read =
+        |choice: &str| mechanism(&format!(", explicit-third-body-duplicates: {choice}"), &both);
+    for choice in ["", ", explicit-third-body-duplicates: warn"] {
+        assert_eq!(mechanism(choice, &both).unwrap().warnings.len(), 1, "{choice}");
+    }
+    let errors = read("error").unwrap_err();
+    assert!(errors.problems[0].found.contains("AR counts as collider here"), "{errors}");
+    for choice in ["bogus", "Warn", "[]"] {
+        let errors = read(choice).unwrap_err();
+        assert_eq!(errors.problems.len(), 1, "{errors}");
+        assert!(errors.problems[0].found.contains("explicit-third-body-duplicates"), "{errors}");
+    }
+    let marked = read("mark-duplicate").unwrap().mechanism;
+    assert!(marked.reactions.iter().all(|reaction| reaction.duplicate));
+    let read = read("modify-efficiency").unwrap().mechanism;
+    assert_eq!(read.reactions[0].third_body.as_ref().unwrap().efficiencies, [(6, 0.0)]);
+}
+
+#[test]
+fn reactions_of_undeclared_colliders_are_skipped() {
+    let skip = ", skip-undeclared-third-bodies: true";
+    let elementary = format!("{ELEMENTARY}, {K}");
+    for reaction in [
+        format!("equation: 2 H + HE <=> H2 + HE, {K}"),
+        format!("equation: 2 H + HE <=> H2 + HE, type: three-body, {K}"),
+        format!("equation: 2 H + HE <=> H2 + HE, efficiencies: {{HE: 2}}, {K}"),
+        FALLOFF.replace("+M", "+HE"),
+    ] {
+        let read = mechanism(skip, &[&reaction, &elementary]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read.mechanism.n_reactions(), 1, "{reaction}");
+        assert!(problem("", &[&reaction, &elementary]).contains("'HE' is not a species"));
+    }
+    let generic = format!("equation: 2 H + M <=> H2 + M, efficiencies: {{HE: 2, AR: 3}}, {K}");
+    let read = mechanism(skip, &[&generic]).unwrap().mechanism;
+    assert_eq!(read.reactions[0].third_body.as_ref().unwrap().efficiencies, [(6, 3.0)]);
+}
+
+/// With cp/R below one a gas has no heat capacity at constant volume.
+#[test]
+fn heat_capacities_below_the_gas_constant_are_told() {
+    let read = |thermo: &str| {
+        let text = format!(
+            "phases:\n- {{name: gas, thermo: ideal-gas}}\nspecies:\n\
+             - {{name: N2, composition: {{N: 2}}, thermo: {{{thermo}}}}}\n"
+        );
+        read::yaml("f.yaml", &text, None).unwrap().warnings
+    };
+    let nasa = |cp: f64| {
+        let a = format!("[{cp}, 0, 0, 0, 0, 0, 0]");
+        format!(
+            "model: NASA7, temperature-ranges: [200, 1000, 3000], data: [[3.5, 0, 0, 0, 0, 0, 0], {a}]"
+        )
+    };
+    for thermo in [
+        "model: constant-cp".to_owned(),
+        "model: constant-cp, cp0: 8 J/mol/K".to_owned(),
+        "model: constant-cp, cp0: 8.31446261815324 J/mol/K".to_owned(),
+        nasa(0.9),
+        nasa(-3.5),
+        "model: Shomate, temperature-ranges: [298, 1000], data: [[5, 0, 0, 0, 0, 0, 0]]".to_owned(),
+        "model: NASA9, temperature-ranges: [200, 1000], data: [[0, 0, 0.5, 0, 0, 0, 0, 0, 0]]"
+            .to_owned(),
+    ] {
+        let found = read(&thermo);
+        let told = found.iter().any(|w| w.subject == "N2" && w.found.starts_with("cp/R = "));
+        assert!(told, "{thermo}: {found:?}");
+    }
+    assert!(read("model: constant-cp, cp0: 20.8 J/mol/K").is_empty());
+}
