@@ -54,7 +54,7 @@ impl Charge {
             let (positive, rises) = self.side(-1.0, ln_amounts, shift);
             let change = (positive - negative) / (falls + rises);
             shift += change;
-            if !(change.abs() > SMALL * shift.abs()) {
+            if change.is_nan() || change.abs() <= SMALL * shift.abs() {
                 break;
             }
         }
