@@ -243,3 +243,38 @@ def test_bad_equilibria_are_refused_or_nan():
         gas.at_equivalence_ratio(1.0, "O2", AIR)
     with pytest.raises(od.InputError, match="X"):
         gas.mass_fractions(-np.ones(gas.n_species))
+
+
+def test_files_that_change_afterwards_change_nothing(tmp_path):
+    """Rates, reactors, integrators and case files are those of the text that was read."""
+    path = tmp_path / "hydrogen.yaml"
+    text = HYDROGEN.read_text()
+    path.write_text(text)
+    gas = od.Mechanism(path)
+    runs = gas.reactor(fuel="H2", oxidizer=AIR).sweep(T=[1200.0])
+    before = runs.ignition_delay().values
+    assert str(path.resolve()) in runs.to_toml(tmp_path / "same.toml", span=(0.0, 1e-3))
+    assert not (tmp_path / "same.mechanism.yaml").exists()
+
+    path.write_text("phases: []\n")
+    after = gas.reactor(fuel="H2", oxidizer=AIR).sweep(T=[1200.0]).ignition_delay().values
+    again = runs.ignition_delay().values
+    np.testing.assert_array_equal(before, after)
+    np.testing.assert_array_equal(before, again)
+    runs.to_toml(tmp_path / "changed.toml", span=(0.0, 1e-3))
+    assert (tmp_path / "changed.mechanism.yaml").read_text() == text
+
+    path.unlink()
+    T, Y = np.array([1200.0]), gas.mass_fractions("H2:2, O2:1")[None].copy()
+    assert (gas.integrator(cells=1).advance(T, 1e5, Y, 1e-9) == 0).all()
+    assert pickle.loads(pickle.dumps(gas)).reaction_equations == gas.reaction_equations
+
+
+def test_thermodynamic_data_that_change_afterwards_change_nothing(tmp_path):
+    mechanism, thermo = (shared(GRI / name) for name in ("grimech30.dat", "thermo30.dat"))
+    copy = tmp_path / "thermo.dat"
+    copy.write_bytes(thermo.read_bytes())
+    gas = od.Mechanism(mechanism, thermo=copy)
+    copy.unlink()
+    solved = gas.reactor(moles="CH4:1, O2:2").runs().solve((0.0, 1e-9))
+    assert np.asarray(solved.y).shape[-1] == gas.n_species + 2

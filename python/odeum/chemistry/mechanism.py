@@ -34,7 +34,8 @@ class Mechanism:
     [Pa] broadcast; mass fractions have the species along their last axis, or are text or a mapping, as
     ``"CH4:0.06, O2:0.22, N2:0.72"``. Results have the shape of the batch, with species or reactions last. Mass
     fractions in arrays are used as they are; they should sum to one. Beyond the range of the thermodynamic data
-    (`temperature_bounds`) polynomials continue.
+    (`temperature_bounds`) polynomials continue. What is read is kept: changes of the files afterwards change
+    nothing, unless the mechanism takes sections of further files.
 
     Parameters
     ----------
@@ -78,6 +79,17 @@ class Mechanism:
             section["phase"] = phase
         if include:
             section["include"] = [str(Path(folder).resolve()) for folder in include]
+        # Reactors read the mechanism again: from these texts, whatever becomes of the files.
+        texts = {name: _text(name) for name in (section["mechanism"], section.get("thermo")) if name}
+        kept = {name: text for name, text in texts.items() if text is not None}
+        if len(kept) == len(texts):
+            try:
+                self._set(section, kept)
+            except InputError:
+                # A text without its file lacks the other files of which it takes sections.
+                pass
+            else:
+                return
         self._set(section, {})
 
     @classmethod
@@ -175,12 +187,13 @@ class Mechanism:
     def _in_files(self, case: Path) -> tuple[dict[str, Any], dict[str, str]]:
         """The section of a case file that has the texts in files beside it, and these by their names.
 
-        Endings stay: what a text leaves open of its format, they decide.
+        Endings stay: what a text leaves open of its format, they decide. A text that is still that of its file
+        stays there.
         """
         section, files = dict(self._section), {}
         for key in ("mechanism", "thermo"):
             name = section.get(key)
-            if name in self._texts:
+            if name in self._texts and not (Path(name).is_absolute() and self._texts[name] == _text(name)):
                 section[key] = case.with_suffix(f".{key}{Path(name).suffix or '.txt'}").name
                 files[section[key]] = self._texts[name]
         return section, files
@@ -368,6 +381,14 @@ class Mechanism:
         T, p, Y, batch = self._states(T, p, Y)
         found = np.asarray(self._raw.evaluate(name, T, p, Y))
         return found.reshape((*batch, *found.shape[1:]))[()]
+
+
+def _text(path: str) -> str | None:
+    """The text of a file; `None` where there is none, or it is not in UTF-8."""
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError):
+        return None
 
 
 def _positive(field: str, value: Any) -> Floats:
