@@ -15,7 +15,7 @@ pub fn exact_step<L: Lanes>(t: L, h: L) -> L {
 /// [may be rounded](exact_step) to the same length again, and be rejected again, without end.
 pub(crate) const FEW_ROUNDINGS: f64 = 100.0;
 
-/// The step after one that was rejected: `next`, or a quarter of it where it is [few roundings](FEW_ROUNDINGS) long.
+/// The step after one that was rejected: `next`, or a quarter of the rejected one where that is few roundings of the time long.
 #[inline(always)]
 pub fn shorter_step<L: Lanes>(t: L, rejected: L, next: L) -> L {
     let few = t.abs() * L::lit(FEW_ROUNDINGS * L::Scalar::EPSILON);

@@ -72,7 +72,7 @@ def _is_pure(f: FunctionType, name: _Global) -> bool:
     if value is np and name.attribute in _PURE_NUMPY:
         return getattr(np, name.attribute, _NOTHING) is _PURE_NUMPY[name.attribute]
     if value is _NOTHING:
-        value = f.__builtins__.get(name.name, _NOTHING)  # type: ignore[attr-defined]
+        value = getattr(f, "__builtins__", vars(builtins)).get(name.name, _NOTHING)
     return name.attribute is None and value is _PURE_BUILTINS.get(name.name, f)
 
 
