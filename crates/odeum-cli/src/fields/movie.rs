@@ -113,7 +113,7 @@ mod tests {
         for (folder, expected) in [
             ("a.frames", "./a.frames/u_%05d.png"),
             ("-r 50% off:1.frames", "./-r 50%% off:1.frames/u_%05d.png"),
-            ("/tmp/%d/a.frames", "/tmp/%%d/a.frames/u_%05d.png"),
+            ("/100%d/a.frames", "/100%%d/a.frames/u_%05d.png"),
         ] {
             assert_eq!(pattern(Path::new(folder), "u"), Path::new(expected));
         }

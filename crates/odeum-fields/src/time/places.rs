@@ -17,6 +17,7 @@ use odeum_core::tape::Program;
 use odeum_core::{Isa, Lanes};
 use odeum_ode::Error;
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -33,6 +34,11 @@ impl Care {
     /// Cells in which derivatives are evaluated with the values of the field.
     fn lattice(self) -> usize {
         if self == Care::Full { 1 << 16 } else { 1 << 11 }
+    }
+
+    /// The same as a part of all cells.
+    pub(super) fn part(self, problem: &Problem) -> f64 {
+        (self.lattice() as f64 / problem.cells() as f64).min(1.0)
     }
 
     /// Cells that are looked at whatever the derivatives are there.
@@ -55,8 +61,9 @@ pub(super) struct Places {
     programs: [Program; 2],
     /// What each derivative of F contributes to the fastest wave.
     weights: Vec<f64>,
-    /// Cells that no value and no time matters to.
-    steady: OnceLock<Vec<Cell>>,
+    /// Cells by their coefficients of diffusion, and by their places where no time matters to these.
+    by_diffusion: OnceLock<Vec<Cell>>,
+    by_place: OnceLock<Vec<Cell>>,
     /// Cells spread over the domain, for either care.
     lattices: [OnceLock<Vec<Cell>>; 2],
 }
@@ -75,14 +82,10 @@ impl Places {
         Places {
             programs: [&linear.rhs, &linear.potentials].map(Program::new),
             weights: linear.rhs_pattern.iter().map(weight).collect(),
-            steady: OnceLock::new(),
+            by_diffusion: OnceLock::new(),
+            by_place: OnceLock::new(),
             lattices: [OnceLock::new(), OnceLock::new()],
         }
-    }
-
-    /// Cells that are evaluated with the values of the field, as a part of all.
-    pub(super) fn scans(&self, problem: &Problem, care: Care) -> f64 {
-        (care.lattice() as f64 / problem.cells() as f64).min(1.0)
     }
 
     /// The states by which steps are judged that are taken at these times.
@@ -97,15 +100,11 @@ impl Places {
         let s = problem.model.species().len();
         let reads = &linear.reads;
         let mut cells = spread(shape, mask, care.spread());
+        cells.extend(self.by_diffusion.get_or_init(|| by_diffusion(problem)));
         if reads.time {
             cells.extend(times.iter().flat_map(|t| self.by_place(problem, linear, *t)));
-            cells.extend(by_diffusion(problem));
         } else {
-            cells.extend(self.steady.get_or_init(|| {
-                let mut cells = self.by_place(problem, linear, 0.0);
-                cells.extend(by_diffusion(problem));
-                cells
-            }));
+            cells.extend(self.by_place.get_or_init(|| self.by_place(problem, linear, 0.0)));
         }
         let state_of = |cells: &[Cell]| -> Result<[Vec<f64>; 2], Error> {
             let own = values.pick(cells)?;
@@ -224,7 +223,7 @@ impl Places {
             .filter(|ends| differs(ends))
             .flat_map(|[low, high]| [high.point, low.point])
             .collect();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         found.retain(|point| seen.insert(*point));
         found.truncate(MOST);
         found

@@ -218,8 +218,7 @@ impl Judge {
     /// What a look on the way costs, in sweeps.
     pub(crate) fn look(&self, problem: &Problem) -> f64 {
         let reads = &self.linear.reads;
-        let extremes =
-            if reads.values { EXTREMES + self.places.scans(problem, Care::Brief) } else { 0.0 };
+        let extremes = if reads.values { EXTREMES + Care::Brief.part(problem) } else { 0.0 };
         let by_place = reads.time && reads.coordinates.contains(&true);
         extremes + if by_place { BY_PLACE } else { 0.0 }
     }
