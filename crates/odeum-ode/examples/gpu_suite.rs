@@ -7,10 +7,10 @@
 #![allow(clippy::print_stdout)]
 
 use odeum_ode::gpu::{Session, devices, pleiades_as_published};
-use odeum_ode::problems::{self, Brusselator1d, Lorenz, Pleiades, VanDerPol};
+use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, Problem, VanDerPol};
 use odeum_ode::{
-    Cpu, Cuda, Device, Ensemble, Error, FirstStep, Method, Options, Scalar, Solution, Status,
-    System, Tolerance, solve,
+    Compiled, Cuda, Device, Ensemble, Error, FirstStep, Method, Options, Scalar, Solution, Solver,
+    Status, Tolerance,
 };
 use std::process::ExitCode;
 use std::time::Instant;
@@ -37,6 +37,18 @@ fn scattered<T: Scalar>(
     Ensemble::new(state.len(), states, span)
 }
 
+/// By solvers that are compiled in the library: those of three systems for the processor would take most of the time in
+/// which this program is built.
+fn solve<T: Compiled>(
+    problem: &Problem,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    device: &Device,
+    options: &Options,
+) -> Result<Solution<T>, Error> {
+    Solver::new(problem, method, device, options)?.solve(ensemble)
+}
+
 struct Suite {
     cuda: Device,
     failures: usize,
@@ -49,17 +61,17 @@ impl Suite {
     }
 
     /// The same ensemble on the GPU and on the processor: statuses, steps within 2 %, states.
-    fn compare<T: Scalar, S: System>(
+    fn compare<T: Compiled>(
         &mut self,
         name: &str,
-        system: &S,
+        problem: &Problem,
         ensemble: &Ensemble<T>,
         method: &Method,
         options: &Options,
         tolerance: f64,
     ) -> Result<Solution<T>, Error> {
-        let gpu = solve(system, ensemble, method, &self.cuda, options)?;
-        let cpu = solve(system, ensemble, method, &Device::Cpu(Cpu::default()), options)?;
+        let gpu = solve(problem, ensemble, method, &self.cuda, options)?;
+        let cpu = solve(problem, ensemble, method, &Device::cpu(), options)?;
         let statuses = gpu.status == cpu.status;
         let count = |s: &Solution<T>| s.stats.iter().map(|s| u64::from(s.steps)).sum::<u64>();
         let (a, b) = (count(&gpu) as f64, count(&cpu) as f64);
@@ -92,35 +104,34 @@ impl Suite {
         for count in [1, 33, 1000, 5000] {
             let ensemble = scattered::<f64>(&pleiades.y0, count, (0.0, 1.0))?;
             let name = format!("pleiades rkck, {count} systems");
-            self.compare(&name, &Pleiades, &ensemble, &Method::rkck(), &published, 1e-11)?;
+            self.compare(&name, &pleiades, &ensemble, &Method::rkck(), &published, 1e-11)?;
         }
         let ensemble = scattered::<f64>(&pleiades.y0, 3000, (0.0, 1.0))?;
         for method in [Method::dopri5(), Method::tsit5(), Method::vern7()] {
             let name = format!("pleiades {}", method.name());
-            self.compare(&name, &Pleiades, &ensemble, &method, &automatic, 1e-6)?;
+            self.compare(&name, &pleiades, &ensemble, &method, &automatic, 1e-6)?;
         }
         let saves = automatic.clone().save_at(vec![0.1, 0.35, 1.0]).segments(3);
-        self.compare("pleiades saved", &Pleiades, &ensemble, &Method::dopri5(), &saves, 1e-6)?;
+        self.compare("pleiades saved", &pleiades, &ensemble, &Method::dopri5(), &saves, 1e-6)?;
         let back = scattered::<f64>(&pleiades.y0, 100, (1.0, 0.0))?;
-        self.compare("pleiades backward", &Pleiades, &back, &Method::rkck(), &automatic, 1e-6)?;
+        self.compare("pleiades backward", &pleiades, &back, &Method::rkck(), &automatic, 1e-6)?;
         let narrow = scattered::<f32>(&pleiades.y0, 1000, (0.0, 1.0))?;
         let loose = Options::new(Tolerance::new(1e-4, 1e-6));
-        self.compare("pleiades f32", &Pleiades, &narrow, &Method::rkck(), &loose, 1e-3)?;
+        self.compare("pleiades f32", &pleiades, &narrow, &Method::rkck(), &loose, 1e-3)?;
 
         let ring = VanDerPol::problem();
         let mut ensemble = scattered::<f64>(&ring.y0, 2000, (0.0, 2.0))?;
         ensemble = ensemble.with_shared_params(ring.params.clone())?;
-        self.compare("van der pol", &VanDerPol, &ensemble, &Method::dopri5(), &automatic, 1e-6)?;
+        self.compare("van der pol", &ring, &ensemble, &Method::dopri5(), &automatic, 1e-6)?;
 
         for (name, count) in [("few", 40), ("many", 3000)] {
-            let system = Brusselator1d::default();
-            let problem = system.problem();
+            let problem = Brusselator1d::default().problem();
             let span = (0.0, 1.0);
             let ensemble = scattered::<f64>(&problem.y0, count, span)?
                 .with_shared_params(problem.params.clone())?;
             let options = Options::new(Tolerance::new(1e-4, 1e-4));
             let name = format!("brusselator rkc, {name}");
-            self.compare(&name, &system, &ensemble, &Method::rkc(), &options, 1e-3)?;
+            self.compare(&name, &problem, &ensemble, &Method::rkc(), &options, 1e-3)?;
         }
         Ok(())
     }
@@ -137,11 +148,11 @@ impl Suite {
             ("dopri5", Method::dopri5(), Options::new(Tolerance::new(1e-7, 1e-9))),
         ] {
             let all = scattered::<f64>(&problem.y0, 100_000, (0.0, 1.0))?;
-            let whole = solve(&Pleiades, &all, &method, &self.cuda, &options)?;
+            let whole = solve(&problem, &all, &method, &self.cuda, &options)?;
             let mut same = true;
             for range in [0..1, 17..49, 1000..5000, 60_000..90_001] {
                 let part =
-                    solve(&Pleiades, &all.slice(range.clone()), &method, &self.cuda, &options)?;
+                    solve(&problem, &all.slice(range.clone()), &method, &self.cuda, &options)?;
                 same &= range.clone().enumerate().all(|(k, s)| part.y(k) == whole.y(s));
                 same &= range.enumerate().all(|(k, s)| part.stats[k] == whole.stats[s]);
             }
@@ -159,7 +170,7 @@ impl Suite {
         let mut session = Session::new(&Pleiades, &ensemble, &Method::rkck(), ordinal, &options)?;
         let first = session.advance((0.0, 1.0))?;
         let states = session.states()?;
-        let by_solve = solve(&Pleiades, &ensemble, &Method::rkck(), &self.cuda, &options)?;
+        let by_solve = solve(&problem, &ensemble, &Method::rkck(), &self.cuda, &options)?;
         self.check("a session gives the bits of solve", states == by_solve.states, "");
         let good = session.statuses()?.iter().all(|s| *s == Status::Success);
         self.check("statuses of a session", good, "");
@@ -184,8 +195,7 @@ impl Suite {
                 kernel.push(session.advance((0.0, 1.0))?);
             }
             for _ in 0..7 {
-                let solution =
-                    solve(&Pleiades, &ensemble, &Method::rkck(), &self.cuda, &published)?;
+                let solution = solve(&problem, &ensemble, &Method::rkck(), &self.cuda, &published)?;
                 let times = solution.gpu_times.unwrap_or_default();
                 total.push(times.total_ms);
                 batches = times.batches;
@@ -202,7 +212,7 @@ impl Suite {
         let ensemble = scattered::<f64>(&problem.y0, 262_144, (0.0, 1.0))?;
         pleiades_as_published(&ensemble, 10, 1e-10, ordinal)?;
         let (states, kernel) = pleiades_as_published(&ensemble, 10, 1e-10, ordinal)?;
-        let ours = solve(&Pleiades, &ensemble, &Method::rkck(), &self.cuda, &published)?.states;
+        let ours = solve(&problem, &ensemble, &Method::rkck(), &self.cuda, &published)?.states;
         let apart = states.iter().zip(&ours).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         println!("    262144 systems by the published code: kernels {kernel:.3} ms");
         self.check("the published code agrees", apart < 1e-10, &format!("{apart:.1e} apart"));
@@ -212,7 +222,7 @@ impl Suite {
         self.lorenz::<f64>(&lorenz, ordinal)
     }
 
-    fn lorenz<T: Scalar>(&self, problem: &problems::Problem, ordinal: usize) -> Result<(), Error> {
+    fn lorenz<T: Compiled>(&self, problem: &Problem, ordinal: usize) -> Result<(), Error> {
         let count = 8_388_608;
         let state: Vec<T> = problem.y0.iter().map(|&y| T::from_f64(y)).collect();
         let mut params = vec![T::from_f64(10.0); count];
@@ -226,7 +236,7 @@ impl Suite {
                 Session::new(&Lorenz, &ensemble, &Method::tsit5(), ordinal, &options)?;
             kernel.push(session.advance((0.0, 1.0))?);
             drop(session);
-            let solution = solve(&Lorenz, &ensemble, &Method::tsit5(), &self.cuda, &options)?;
+            let solution = solve(problem, &ensemble, &Method::tsit5(), &self.cuda, &options)?;
             total.push(solution.gpu_times.unwrap_or_default().total_ms);
         }
         let (kernel, total) = (median(kernel), median(total));
@@ -240,17 +250,18 @@ impl Suite {
 fn first_call(ordinal: usize) -> Result<(), Error> {
     let milliseconds = |begun: Instant| begun.elapsed().as_secs_f64() * 1e3;
     let begun = Instant::now();
-    let narrow = scattered::<f32>(&VanDerPol::problem().y0, 1, (0.0, 0.1))?
-        .with_shared_params(VanDerPol::problem().params.iter().map(|&p| p as f32).collect())?;
+    let (ring, pleiades) = (VanDerPol::problem(), Pleiades::problem());
+    let narrow = scattered::<f32>(&ring.y0, 1, (0.0, 0.1))?
+        .with_shared_params(ring.params.iter().map(|&p| p as f32).collect())?;
     let options = Options::new(Tolerance::new(1e-3, 1e-3));
-    solve(&VanDerPol, &narrow, &Method::dopri5(), &Device::cuda(ordinal), &options)?;
+    solve(&ring, &narrow, &Method::dopri5(), &Device::cuda(ordinal), &options)?;
     println!("driver and a first small system: {:.0} ms", milliseconds(begun));
-    let one = scattered::<f64>(&Pleiades::problem().y0, 1, (0.0, 0.01))?;
-    let many = scattered::<f64>(&Pleiades::problem().y0, 20_000, (0.0, 0.01))?;
+    let one = scattered::<f64>(&pleiades.y0, 1, (0.0, 0.01))?;
+    let many = scattered::<f64>(&pleiades.y0, 20_000, (0.0, 0.01))?;
     for (name, ensemble) in [("1 system, several lanes", &one), ("20,000 systems", &many)] {
         for call in ["first", "second"] {
             let begun = Instant::now();
-            solve(&Pleiades, ensemble, &Method::dopri5(), &Device::cuda(ordinal), &options)?;
+            solve(&pleiades, ensemble, &Method::dopri5(), &Device::cuda(ordinal), &options)?;
             println!("pleiades, {name}: {call} call {:.1} ms", milliseconds(begun));
         }
     }

@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout)]
 
 use odeum_ode::problems::Robertson;
-use odeum_ode::{Cpu, Device, Ensemble, Error, Isa, Method, Options, Tolerance, solve};
+use odeum_ode::{Cpu, Device, DynSystem, Ensemble, Error, Isa, Method, Options, Solver, Tolerance};
 
 fn main() -> Result<(), Error> {
     let count = 8192;
@@ -15,16 +15,19 @@ fn main() -> Result<(), Error> {
         (0..3).flat_map(|j| (0..count).map(move |s| [0.04, 1e4, 3e7][j] * factor(s, j))).collect();
     let ensemble =
         Ensemble::repeated(&[1.0_f64, 0.0, 0.0], count, (0.0, 1e5))?.with_params(params)?;
+    let robertson = DynSystem::new(Robertson);
     let device = Device::Cpu(Cpu { threads: Some(1), isa: Isa::best() });
     for rtol in [1e-4, 1e-6, 1e-8] {
         for method in ["rodas3", "rodas4", "rodas5p", "ros34pw2", "radau"] {
             let Some(method) = Method::from_name(method) else { continue };
             let options = Options::new(Tolerance::new(rtol, rtol * 1e-4));
+            let solver = Solver::new(&robertson, &method, &device, &options)?;
             let begun = std::time::Instant::now();
-            let solution = solve(&Robertson, &ensemble, &method, &device, &options)?;
+            let solution = solver.solve(&ensemble)?;
             let rate = count as f64 / begun.elapsed().as_secs_f64();
             let tight = Options::new(Tolerance::new(1e-11, 1e-16));
-            let exact = solve(&Robertson, &ensemble, &Method::radau(), &device, &tight)?;
+            let exact =
+                Solver::new(&robertson, &Method::radau(), &device, &tight)?.solve(&ensemble)?;
             let mut worst = 0.0_f64;
             for (a, b) in solution.states.iter().zip(&exact.states) {
                 worst = worst.max(((a - b) / b).abs());

@@ -15,7 +15,7 @@
 
 use odeum::kinetics::{Kinetics, Reactor, read};
 use odeum::ode::{
-    Device, Ensemble, FirstStep, Method, Options, Solution, Status, Tolerance, solve,
+    Device, DynSystem, Ensemble, FirstStep, Method, Options, Solution, Solver, Status, Tolerance,
 };
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Starts and delays of mixtures in one kind of reactor.
 struct Mixtures {
-    reactor: Reactor,
+    reactor: DynSystem,
     /// State and parameter of each.
     starts: Vec<Vec<f64>>,
     delays: Vec<f64>,
@@ -63,7 +63,7 @@ impl Mixtures {
             state.extend(parameter);
             starts.push(state);
         }
-        let mut all = Mixtures { reactor, starts, delays: Vec::new() };
+        let mut all = Mixtures { reactor: reactor.into(), starts, delays: Vec::new() };
         let options = Options::new(Tolerance::new(1e-9, 1e-20))
             .first_step(FirstStep::Size(1e-12))
             .max_steps(10_000_000);
@@ -92,7 +92,7 @@ impl Mixtures {
             .with_params(component(n).collect())?
             .with_spans(spans[..count].to_vec())?;
         let options = options.end_when_rises(0, levels);
-        Ok(solve(&self.reactor, &ensemble, method, &Device::cpu(), &options)?)
+        Ok(Solver::new(&self.reactor, method, &Device::cpu(), &options)?.solve(&ensemble)?)
     }
 }
 
