@@ -166,10 +166,13 @@ fn right_hand_side(system: &DeviceSystem, width: usize) -> Linear {
     }
 }
 
-/// States that never change, such as inert species, whatever the method: their slopes and stages are zero.
+/// States that never change, such as inert species, whatever the method: their slopes and stages are zero. One of a
+/// system at rest counts as changing, since a thread has arrays of those that change.
 fn constant_states(graph: &Graph) -> Vec<usize> {
     let slope = |i: &usize| graph.node(graph.outputs()[*i]).constant();
-    (0..graph.outputs().len()).filter(|i| slope(i) == Some(0.0)).collect()
+    let n = graph.outputs().len();
+    let constant: Vec<usize> = (0..n).filter(|i| slope(i) == Some(0.0)).collect();
+    if constant.len() == n { constant[1..].to_vec() } else { constant }
 }
 
 /// The plan of elimination, and the places of all entries of the Jacobian, without what belongs to constant states.

@@ -19,7 +19,7 @@ struct OdGroup {
 #elif OD_WIDTH == 32
 #define OD_GROUP_BARRIER() OD_LANE_BARRIER()
 #elif defined(__CUDACC__)
-#define OD_GROUP_BARRIER() __syncthreads()
+#define OD_GROUP_BARRIER() od_block_barrier()
 #else
 #define OD_GROUP_BARRIER() OD_LANE_BARRIER()
 #endif

@@ -234,7 +234,7 @@ pub(super) fn dominant(pattern: &Pattern, count: usize) -> Vec<System> {
 }
 
 /// The largest residual of σx − Jx = b over the sizes of its terms.
-fn residual(pattern: &Pattern, system: &System, complex: bool, x: &[[f64; 2]]) -> f64 {
+pub(super) fn residual(pattern: &Pattern, system: &System, complex: bool, x: &[[f64; 2]]) -> f64 {
     let to = |[re, im]: [f64; 2]| Complex { re, im: if complex { im } else { 0.0 } };
     let (shift, size) = (to(system.shift), |x: Complex<f64>| Entry::<f64>::size(x));
     let mut worst = 0.0_f64;

@@ -1,6 +1,7 @@
 //! The driver of GPUs on host devices: batches, several devices, sessions, and what goes wrong.
 
 use crate::host;
+use odeum_core::{Real, System};
 use odeum_cuda::host::{Host, Setup};
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems::Lorenz;
@@ -276,5 +277,32 @@ fn a_kernel_that_does_not_compile_is_reported() {
     match refused.map(drop) {
         Err(Error::Compile { kernel, .. }) => assert_eq!(kernel, "od_erk"),
         other => panic!("{other:?}"),
+    }
+}
+
+/// Nothing in it moves, as in a gas without reactions.
+struct AtRest;
+
+impl System for AtRest {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn rhs<R: Real>(&self, _t: R, _y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt.fill(R::lit(0.0));
+    }
+}
+
+#[test]
+fn a_system_at_rest_stays_where_it_is() {
+    if !host::is_available() {
+        return;
+    }
+    let ensemble = Ensemble::repeated(&[1.0, 0.0, -2.0], 5, (0.0, 10.0)).unwrap();
+    let devices = Devices::new(vec![host::setup().device()]);
+    let options = Options::new(Tolerance::new(1e-6, 1e-9));
+    for method in [Method::dopri5(), Method::rodas4(), Method::radau(), Method::exprb43()] {
+        let found = devices.solve(&AtRest, &ensemble, &method, &options, &Monitor::new()).unwrap();
+        assert!(found.all_succeeded(), "{}", method.name());
+        assert_eq!(found.states, ensemble.states(), "{}", method.name());
     }
 }

@@ -69,7 +69,7 @@ OD_FN OdGroup od_group(const OdTask &task, OdMemory &memory) {
 
 // How many systems of the block say so, in all threads: x is the same in all of a system.
 #ifdef __CUDACC__
-#define OD_GROUP_BARRIER() __syncthreads()
+#define OD_GROUP_BARRIER() od_block_barrier()
 OD_FN unsigned od_count(bool x) { return __popc(__ballot_sync(0xffffffffu, x)); }
 #else
 #define OD_GROUP_BARRIER() OD_LANE_BARRIER()

@@ -62,14 +62,14 @@ OD_FN unsigned od_group_take(const OdGroup &, unsigned *counter) { return atomic
 #if OD_WIDTH == 32 || !defined(__CUDACC__)
 #define OD_GROUP_BARRIER() OD_LANE_BARRIER()
 #else
-#define OD_GROUP_BARRIER() __syncthreads()
+#define OD_GROUP_BARRIER() od_block_barrier()
 #endif
 
 // Warps of a block that are groups of their own wait here for each other, though none needs another: what they read at the
 // same time, tables and instructions, the caches hold for all of them. A method whose steps take about the same work each comes
 // here before the large parts of a step. A group that has ended is not waited for.
 #if OD_WIDTH == 32 && OD_BLOCK > 32 && defined(__CUDACC__)
-#define OD_IN_STEP() __syncthreads()
+#define OD_IN_STEP() od_block_barrier()
 #else
 #define OD_IN_STEP()
 #endif
@@ -147,7 +147,7 @@ OD_FN real od_group_largest(const OdGroup &g, real x) {
 }
 OD_FN bool od_group_any(const OdGroup &g, bool x) {
 #if OD_WIDTH > 32
-    return __syncthreads_or(x);
+    return od_any_of_block(x);
 #else
     return __any_sync(0xffffffffu, x);
 #endif

@@ -6,7 +6,7 @@
 // systems stay as they lie. Generated before this file: OD_CLASSES, OD_TURNS, OD_PART_OF_ALL, OD_TIMES_MEAN.
 
 #ifdef __CUDACC__
-#define OD_BLOCK_BARRIER() __syncthreads()
+#define OD_BLOCK_BARRIER() od_block_barrier()
 #else
 #define OD_BLOCK_BARRIER() od_host_yield()
 #endif

@@ -104,6 +104,26 @@ fn an_arrow_has_one_level() {
     assert!(factors.tail.size <= 4, "{}", factors.tail.size);
 }
 
+/// Entries whose squares are no numbers of single precision.
+#[test]
+fn large_complex_pivots_have_reciprocals() {
+    let pattern = mechanism(53, 325);
+    let mut systems = dominant(&pattern, 2);
+    for system in &mut systems {
+        system.jacobian.iter_mut().for_each(|entry| *entry *= 1e24);
+        system.shift = system.shift.map(|part| part * 1e24);
+    }
+    for single in [false, true] {
+        let kind = Kind { single, complex: true, ..KIND };
+        let Some(found) = solve(&pattern, &kind, &systems) else { return };
+        assert!(found.iter().all(|found| found.valid), "{kind:?}");
+        for (system, found) in systems.iter().zip(&found) {
+            let residual = residual(&pattern, system, true, &found.x);
+            assert!(residual < if single { 1e-5 } else { 1e-13 }, "{kind:?}: {residual:e}");
+        }
+    }
+}
+
 /// GRI-Mech 3.0, in three levels before a tail of about a warp.
 #[test]
 fn a_published_mechanism_has_few_levels() {
