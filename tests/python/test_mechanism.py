@@ -207,6 +207,21 @@ def test_problems_of_a_mechanism_come_at_once_with_file_and_line(tmp_path):
         od.Mechanism.from_cantera("gri30.yaml")
 
 
+def test_phases_of_cantera_that_are_no_gas_are_refused():
+    surface = ct.Interface("ptcombust.yaml", "Pt_surf")
+    with pytest.raises(od.InputError, match=r"solution: found Interface; give a cantera\.Solution"):
+        od.Mechanism.from_cantera(surface)
+    assert od.Mechanism.from_cantera(surface.adjacent["gas"]).n_species == 32
+    with pytest.raises(od.InputError, match="states: found Interface"):
+        od.advance(ct.SolutionArray(surface, 2), 1e-6)
+    # A rate that is a function of Python is in no file.
+    rate = ct.Reaction(equation="H2 + O <=> H + OH", rate=lambda T: 38.7 * T**2.7)
+    species = ct.Species.list_from_file("h2o2.yaml")
+    gas = ct.Solution(thermo="ideal-gas", kinetics="gas", species=species, reactions=[rate])
+    with pytest.raises(od.InputError, match="a Solution that Cantera does not write .*custom-rate-function"):
+        od.Mechanism.from_cantera(gas)
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from odeum.chemistry.integrator import Integrator
-from odeum.chemistry.mechanism import Mechanism
+from odeum.chemistry.mechanism import Mechanism, written
 from odeum.errors import InputError
 
 
@@ -39,7 +39,8 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
     phase = getattr(states, "_phase", None)
     if phase is None or not hasattr(states, "TPY"):
         raise InputError("states", type(states).__name__, "give a cantera.SolutionArray")
-    mechanism = _mechanism(phase.write_yaml(header=False), str(phase.name))
+    text = written("states", phase, "give a cantera.SolutionArray of an ideal gas", header=False)
+    mechanism = _mechanism(text, str(phase.name))
     shape = tuple(states.shape)
     T, p, Y = (np.array(part, dtype=np.float64, order="C") for part in states.TPY)
     cells = T.size

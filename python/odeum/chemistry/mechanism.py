@@ -154,9 +154,8 @@ class Mechanism:
     @classmethod
     def from_cantera(cls, solution: Any) -> Mechanism:
         """From a ``cantera.Solution``."""
-        if not hasattr(solution, "write_yaml"):
-            raise InputError("solution", type(solution).__name__, "give a cantera.Solution")
-        return cls.from_text(solution.write_yaml(), name=f"{solution.name}.yaml", phase=str(solution.name))
+        text = written("solution", solution, "give a cantera.Solution of an ideal gas")
+        return cls.from_text(text, name=f"{solution.name}.yaml", phase=str(solution.name))
 
     @classmethod
     def _made(cls, section: Mapping[str, Any], texts: Mapping[str, str]) -> Mechanism:
@@ -381,6 +380,20 @@ class Mechanism:
         T, p, Y, batch = self._states(T, p, Y)
         found = np.asarray(self._raw.evaluate(name, T, p, Y))
         return found.reshape((*batch, *found.shape[1:]))[()]
+
+
+def written(field: str, phase: Any, remedy: str, **options: Any) -> str:
+    """The text of a phase of Cantera."""
+    name = type(phase).__name__
+    # Interfaces have their phases written beside them.
+    if not hasattr(phase, "write_yaml") or hasattr(phase, "site_density"):
+        raise InputError(field, name, remedy)
+    try:
+        return str(phase.write_yaml(**options))
+    except Exception as error:
+        # Of a rate that is a Python function, of species without what their transport model needs.
+        said = " ".join(line.strip() for line in str(error).splitlines() if line.strip("* "))
+        raise InputError(field, f"a {name} that Cantera does not write ({said})", remedy) from error
 
 
 def _text(path: str) -> str | None:
