@@ -260,6 +260,16 @@ def test_bad_equilibria_are_refused_or_nan():
         gas.mass_fractions(-np.ones(gas.n_species))
 
 
+def test_equilibria_outside_the_data_are_told():
+    gas = od.Mechanism(HYDROGEN)
+    Y = np.array([gas.mass_fractions(X) for X in ("N2:1", "H:2, O:1")])
+    with pytest.warns(
+        od.OdeumWarning, match=r"^1 equilibria lie outside .* 300 to 3500 K.*gas \(1,\): \d{4} K"
+    ):
+        flames = gas.equilibrate(T=[305.0, 1000.0], p=1e6, Y=Y, hold="HP")
+    assert flames.T[0] == pytest.approx(305.0) and flames.T[1] > 3500.0
+
+
 def test_files_that_change_afterwards_change_nothing(tmp_path):
     """Rates, reactors, integrators and case files are those of the text that was read."""
     path = tmp_path / "hydrogen.yaml"

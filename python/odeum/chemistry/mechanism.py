@@ -319,7 +319,7 @@ class Mechanism:
         Returns
         -------
         GasState
-            NaN where none was found, with an `OdeumWarning`.
+            NaN where none was found, with an `OdeumWarning`. One tells of flames outside the thermodynamic data, too.
         """
         if hold not in ("TP", "HP"):
             raise InputError("hold", repr(hold), 'give "TP" or "HP"')
@@ -335,6 +335,17 @@ class Mechanism:
             count = int(np.isnan(temperatures).sum())
             warnings.warn(
                 f"{count:,} equilibria were not found; {where}{message}", OdeumWarning, stacklevel=2
+            )
+        low, high = self.temperature_bounds
+        outside = (temperatures < low) | (temperatures > high)
+        if hold == "HP" and outside.any():
+            place = tuple(int(k) for k in np.argwhere(outside.reshape(batch))[0])
+            where = f"gas {place}: " if place else ""
+            warnings.warn(
+                f"{int(outside.sum()):,} equilibria lie outside the thermodynamic data, {low:g} to {high:g} K, which are "
+                f"extrapolated; {where}{temperatures[outside][0]:.0f} K",
+                OdeumWarning,
+                stacklevel=2,
             )
         shape = (*batch, self.n_species)
         return GasState(
