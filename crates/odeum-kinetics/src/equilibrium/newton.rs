@@ -87,6 +87,8 @@ impl Problem<'_> {
         let mut change = f64::INFINITY;
         for iteration in 0..MAX_ITERATIONS {
             standard.evaluate(kinetics, now.ln_t.exp());
+            // On the way to a given temperature everything may be at rest for a moment.
+            let arrived = self.distance(&now).abs() <= SMALL;
             let step = self.linearise(&now, &standard, change);
             change = step.change;
             if !change.is_finite() {
@@ -98,7 +100,7 @@ impl Problem<'_> {
                 charge.balance(&mut now);
             }
             let conserves = step.lack <= SMALL_LACK && step.uncharged <= SMALL_CHARGE;
-            if damping == 1.0 && change <= SMALL && conserves {
+            if arrived && damping == 1.0 && change <= SMALL && conserves {
                 let amounts = now.ln_amounts.iter().map(|n| n.exp()).collect();
                 let t = match self.held {
                     Held::Temperature(t) => t,
@@ -108,6 +110,14 @@ impl Problem<'_> {
             }
         }
         Err(diverged(MAX_ITERATIONS, &now, change))
+    }
+
+    /// How far the logarithm of the temperature is from that of a given one.
+    fn distance(&self, now: &Iterate) -> f64 {
+        match self.held {
+            Held::Temperature(t) => t.ln() - now.ln_t,
+            Held::Enthalpy(_) => 0.0,
+        }
     }
 
     /// Whether a row of the counts is one of atoms, not of charge.
@@ -142,8 +152,8 @@ impl Problem<'_> {
         let (m, n) = (self.atoms.len(), self.species.len());
         let adiabatic = matches!(self.held, Held::Enthalpy(_));
         let given = match self.held {
-            Held::Temperature(t) if last_change < NEAR => {
-                (t.ln() - now.ln_t).clamp(-COOLING, COOLING)
+            Held::Temperature(_) if last_change < NEAR => {
+                self.distance(now).clamp(-COOLING, COOLING)
             }
             _ => 0.0,
         };

@@ -2,7 +2,7 @@
 //! equilibrium obeys.
 
 use crate::common::synthetic;
-use odeum_kinetics::constants::ONE_ATM;
+use odeum_kinetics::constants::{GAS_CONSTANT, ONE_ATM};
 use odeum_kinetics::{EquilibriumError, Kinetics, Mechanism, StateError, read};
 use serde_json::Value;
 
@@ -368,4 +368,32 @@ fn lone_ions_stay_away() {
         assert_eq!(found.mass_fractions[kinetics.species_index(name).unwrap()], 0.0, "{name}");
     }
     assert!(found.mass_fractions[kinetics.species_index("O").unwrap()] > 0.1);
+}
+
+/// On the way to a low temperature nothing else moves for a while, from far above it.
+#[test]
+fn what_forms_only_in_the_cold_is_found() {
+    let text = r"
+phases: [{name: gas, thermo: ideal-gas, species: [A, B]}]
+species:
+- {name: A, composition: {H: 1, F: 1}, thermo: {model: constant-cp, T0: 300 K, h0: 0 kJ/mol, s0: 170 J/mol/K, cp0: 29 J/mol/K}}
+- {name: B, composition: {H: 6, F: 6}, thermo: {model: constant-cp, T0: 300 K, h0: -190 kJ/mol, s0: 400 J/mol/K, cp0: 174 J/mol/K}}
+";
+    let kinetics = Kinetics::new(&read::yaml("f.yaml", text, None).unwrap().mechanism).unwrap();
+    for (t, p) in [(280.0, ONE_ATM), (300.0, 1e5), (320.0, 1e7)] {
+        let found = kinetics.equilibrate_tp(t, p, &[1.0, 0.0]).unwrap();
+        let [a, b] = [found.mass_fractions[0], found.mass_fractions[1] / 6.0];
+        let (x_a, x_b) = (a / (a + b), b / (a + b));
+        // Six of A make one of B.
+        let constant = ((190e6 / t - 620e3) / GAS_CONSTANT).exp() * (p / ONE_ATM).powi(5);
+        let ratio = x_b / x_a.powi(6) / constant;
+        assert!((ratio - 1.0).abs() < 1e-9, "{t} K {p} Pa: {x_a} {x_b} {ratio}");
+    }
+    // By Cantera 3.2.0 (`TPX`, then `equilibrate` with rtol = 1e-12).
+    let mechanism = air_with_ions();
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let y = kinetics.composition(&[("N2", 1.0)]).unwrap();
+    let found = kinetics.equilibrate_tp(452.8, 3673.2, &y).unwrap();
+    let x = 2.0 * found.mass_fractions[kinetics.species_index("N").unwrap()];
+    assert!((x / 1.6661617715795097e-51 - 1.0).abs() < 1e-6, "{x:e}");
 }
