@@ -193,6 +193,10 @@ fn check_allowed(draft: &draft::Draft, reaction: &Reaction, allowed: Allowed, lo
             if low.a * high.a < 0.0 {
                 tell("limits of opposite sign".to_owned(), "correct one of them");
             }
+            if low.a == 0.0 || high.a == 0.0 {
+                let remedy = "correct it; without one of its limits the reaction has no rate";
+                tell("a limit with A = 0".to_owned(), remedy);
+            }
             low.a < 0.0 || high.a < 0.0
         }
         _ => false,

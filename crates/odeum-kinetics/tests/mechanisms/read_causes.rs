@@ -41,6 +41,8 @@ fn in_yaml() {
         ("elements: [H, O, N, Ar, X]", "elements: [H, O, N, Ar, X, Qq]", "Qq", "unknown element"),
         ("atomic-weight: 3.5", "atomic-weight: -3.5", "X", "atomic weight of -3.5"),
         ("atomic-weight: 3.5", "atomic-weight: three", "element", "'three' is not a number"),
+        // Without one of its limits a falloff reaction has no rate.
+        ("{A: 2.3e18, b: -0.9", "{A: 0, b: -0.9", "2 OH (+M) <=> H2O2 (+M)", "a limit with A = 0"),
     ] {
         let problem = only(YAML, from, to, false);
         assert_eq!(problem.subject, subject, "{problem}");

@@ -91,3 +91,21 @@ fn brackets_must_close() {
         assert!(read::yaml("f.yaml", &WRITTEN.replacen(from, to, 1), None).is_err(), "{to}");
     }
 }
+
+/// `Solution.write_yaml` writes the charge of a species beside its electrons.
+#[test]
+fn charges_are_those_of_the_electrons() {
+    let text = include_str!("../data/air-ions.yaml");
+    let first = read::yaml("f.yaml", text, None).unwrap();
+    let with = |charge: &str| {
+        let charged = format!("composition: {{N: 2, E: -1}}\n  charge: {charge}");
+        assert!(text.contains("composition: {N: 2, E: -1}"));
+        read::yaml("f.yaml", &text.replacen("composition: {N: 2, E: -1}", &charged, 1), None)
+    };
+    let read = with("1.0").unwrap();
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+    assert_eq!(read.mechanism.n_species(), first.mechanism.n_species());
+    let read = with("-1").unwrap();
+    assert!(read.warnings[0].found.contains("a charge of -1 is not used"), "{:?}", read.warnings);
+    assert!(with("plus").unwrap_err().to_string().contains("'plus' is not a number"));
+}

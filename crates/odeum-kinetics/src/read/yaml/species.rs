@@ -19,6 +19,7 @@ pub(super) struct Draft {
 const KNOWN: &[&str] = &[
     "name",
     "composition",
+    "charge",
     "thermo",
     "transport",
     "units",
@@ -45,7 +46,22 @@ pub(super) fn read(node: &Node, name: &str, units: UnitSystem, log: &mut Log) ->
         log.error(node.line, name, found, "give a count from 0 to 10000");
         return Draft { composition: None, thermo };
     }
+    charge(&fields, composition.as_deref(), log);
     Draft { composition, thermo }
+}
+
+/// Tells of a charge that is not that of the electrons in the composition. They count, as in Cantera, which
+/// writes it beside them.
+fn charge(fields: &Fields<'_>, composition: Option<&[(String, f64)]>, log: &mut Log) {
+    let (Some(node), Some(composition)) = (fields.get("charge"), composition) else { return };
+    let Some(charge) = fields.plain(node, "charge", log) else { return };
+    let electrons: f64 = composition.iter().filter(|(e, _)| e == "E").map(|(_, n)| n).sum();
+    if charge != -electrons {
+        let found = format!(
+            "a charge of {charge} is not used: 'composition' has {electrons} electrons (E)"
+        );
+        log.warn(node.line, fields.subject, found, "correct one of the two");
+    }
 }
 
 fn thermo(outer: &Fields<'_>, node: &Node, log: &mut Log) -> Option<Thermo> {
