@@ -46,7 +46,8 @@ impl<T: Precision> Engine<T> {
         })?;
         let turned = flat::turned(problem)?;
         let swept = turned.as_ref().unwrap_or(problem);
-        let sweeper = Sweeper::new(Plan::for_processor(swept)?, cpu.isa, cpu.thread_count())?;
+        let plan = Plan::for_processor(swept, flat::Rules::turned(&problem.grid))?;
+        let sweeper = Sweeper::new(plan, cpu.isa, cpu.thread_count())?;
         let (mask, turned_mask) = (problem.mask.clone(), swept.mask.clone());
         Ok(Engine { grid: problem.grid, layout, mask, sweeper, turned_mask })
     }

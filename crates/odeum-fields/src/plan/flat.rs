@@ -2,7 +2,7 @@
 //!
 //! Sweeps go along x, cell after cell in memory, and take neighbours along y and z from other rows. So
 //! axes with one cell come last: a column along z is swept as a row. Plain arrays and fields have the
-//! same values in the same places before and after.
+//! same values in the same places before and after, and [`Rules`] of boundaries keep their order.
 
 use crate::field::order;
 use crate::plan::Plan;
@@ -15,9 +15,27 @@ use crate::problem::{PointSource, Problem, Velocity};
 use odeum_core::Graph;
 use odeum_ode::{Error, Scalar};
 
-/// A problem whose axes with one cell are the last; `None` where they are so, and where rows along x
-/// meet boundaries of values across a single cell: rules of boundaries that meet at edges are applied in the
-/// order of the axes, which must then stay.
+/// In which order the rules of boundaries that meet at an edge are applied: the place of each axis in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rules([u8; 3]);
+
+impl Rules {
+    /// That along y, then along z, then along x.
+    pub(crate) const PLAIN: Rules = Rules([2, 0, 1]);
+
+    /// The same order of a grid whose axes have been [turned].
+    pub(crate) fn turned(grid: &Grid) -> Rules {
+        Rules(order(grid.shape()).map(|axis| Rules::PLAIN.0[axis]))
+    }
+
+    /// Whether the rule along one axis is applied before that along another.
+    #[inline(always)]
+    pub(crate) fn has_first(self, axis: usize, other: usize) -> bool {
+        self.0[axis] < self.0[other]
+    }
+}
+
+/// A problem whose axes with one cell are the last; `None` where they are so.
 pub(crate) fn turned(problem: &Problem) -> Result<Option<Problem>, Error> {
     let axes = order(problem.grid.shape());
     if axes == [0, 1, 2] {
@@ -35,13 +53,6 @@ pub(crate) fn turned(problem: &Problem) -> Result<Option<Problem>, Error> {
         sources,
         mask,
     } = problem;
-    let shape = grid.shape();
-    if shape[0] > 1 {
-        let bound = boundaries.bind(grid, model.species(), model.params())?;
-        if (1..3).any(|axis| shape[axis] == 1 && !repeats::<f64>(&bound, axis)) {
-            return Ok(None);
-        }
-    }
     let grid = turned_grid(grid, axes)?;
     let source = |source: &PointSource| PointSource {
         cell: axes.map(|axis| source.cell[axis]),

@@ -8,6 +8,7 @@ pub(crate) mod solids;
 use crate::field::slab::Slab;
 use crate::field::{Field, Layout};
 use crate::plan::domain::Domain;
+use crate::plan::flat::Rules;
 use crate::plan::linear::Linear;
 use crate::problem::boundaries::{End, SpeciesBoundaries};
 use crate::problem::grid::Grid;
@@ -36,6 +37,8 @@ pub(crate) struct Plan<T> {
     pub(crate) linear: Option<[Linear; 2]>,
     /// Of each species.
     pub(crate) boundaries: Vec<SpeciesBoundaries>,
+    /// In which order those are applied that meet at an edge.
+    pub(crate) rules: Rules,
     pub(crate) velocity: Option<Blow<T>>,
     pub(crate) advected: Vec<bool>,
     /// Whether the velocity may meet a boundary of the box that is neither open nor periodic.
@@ -192,6 +195,7 @@ impl<T: Scalar> Plan<T> {
             kernel,
             linear,
             boundaries,
+            rules: Rules::PLAIN,
             velocity,
             advected: problem.advected(),
             meets_boundaries: false,
@@ -212,9 +216,9 @@ impl<T: Scalar> Plan<T> {
         Ok(plan)
     }
 
-    /// For the sweeps of a processor, of a problem whose axes of one cell are the last. Programs are given sums over
-    /// neighbours there: the scale of the weights is in their numbers.
-    pub(crate) fn for_processor(problem: &Problem) -> Result<Plan<T>, Error> {
+    /// For the sweeps of a processor, of a problem whose axes of one cell are the last, where rules of boundaries have this
+    /// order. Programs are given sums over neighbours there: the scale of the weights is in their numbers.
+    pub(crate) fn for_processor(problem: &Problem, rules: Rules) -> Result<Plan<T>, Error> {
         let plan = Plan::new(problem)?;
         let weights = plan.weights.within(flat::reach(&plan));
         let kernel = match plan.kernel {
@@ -229,7 +233,7 @@ impl<T: Scalar> Plan<T> {
                 Kernel::Tape(Box::new(Tape::new(&rhs, &potentials, species)))
             }
         };
-        Ok(Plan { weights, kernel, ..plan })
+        Ok(Plan { weights, kernel, rules, ..plan })
     }
 
     /// Whether a velocity may blow along an axis.
@@ -272,6 +276,7 @@ impl<T: Scalar> Plan<T> {
             kernel: self.kernel.clone(),
             linear: self.linear.clone(),
             boundaries: self.boundaries.iter().map(|w| w.cut(slab.beside.map(|n| n > 0))).collect(),
+            rules: self.rules,
             velocity,
             advected: self.advected.clone(),
             // That of the box, so that all slabs have the same kernels.

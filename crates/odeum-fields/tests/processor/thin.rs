@@ -306,3 +306,79 @@ fn cells_that_are_too_large_for_a_boundary_are_refused() {
         assert!(problem(a, b).check().is_ok(), "{a} {b}");
     }
 }
+
+/// Rules of boundaries whose data do not agree at edges are applied along y, then z, then x, whichever axes have one cell.
+#[test]
+fn edges_do_not_depend_on_which_axes_have_one_cell() {
+    let h = 0.8;
+    // a u + b ∂u/∂n = g beyond both ends of x, y and z.
+    let rules: [[(f64, f64, f64); 2]; 3] = [
+        [(1.0, 0.0, 3.0), (0.5, 1.0, -2.0)],
+        [(0.0, 1.0, 1.5), (1.0, 0.0, -1.0)],
+        [(1.0, 0.0, 2.0), (1.0, 0.7, 0.4)],
+    ];
+    let mut boundaries = Boundaries::default();
+    for (axis, ends) in rules.iter().enumerate() {
+        for (high, &(value, gradient, amount)) in [false, true].into_iter().zip(ends) {
+            let amount = Quantity::from(amount);
+            let rule = Boundary::Robin { value, gradient, amount };
+            boundaries = boundaries.face(Face { axis, high }, rule);
+        }
+    }
+    let shapes = [[1, 5, 7], [1, 1, 6], [1, 6, 1], [6, 1, 1], [5, 1, 7], [19, 7, 1], [4, 5, 6]];
+    for (shape, has_solid) in shapes.into_iter().flat_map(|shape| [(shape, false), (shape, true)]) {
+        let grid = Grid::new(shape, h).unwrap();
+        let problem = Problem::new(model(&[("c", "lap(c)")]), grid).boundaries(boundaries.clone());
+        let solid = shape.map(|n| n / 2);
+        let problem = match has_solid {
+            true => problem.mask(
+                Mask::from_fn(&grid, |at| {
+                    (0..3).any(|axis| (at[axis] / h) as usize != solid[axis])
+                })
+                .unwrap(),
+            ),
+            false => problem,
+        };
+        let u = Field::<f64>::from_fn(&grid, 1, |_, at| {
+            let [i, j, k] = at.map(|x| (x / h) as usize);
+            noise(3, 0, (k * 31 + j) * 31 + i)
+        })
+        .unwrap();
+        let value = |place: [isize; 3]| -> f64 {
+            let mut inside = place;
+            let mut beyond = Vec::new();
+            for axis in [1, 2, 0] {
+                let n = shape[axis] as isize;
+                if !(0..n).contains(&place[axis]) {
+                    let high = place[axis] >= n;
+                    beyond.push(rules[axis][usize::from(high)]);
+                    inside[axis] = if high { n - 1 } else { 0 };
+                }
+            }
+            let own = u.get(0, inside.map(|i| i as usize));
+            let ghost = |u: f64, (a, b, g): (f64, f64, f64)| {
+                (g - (a / 2.0 - b / h) * u) / (a / 2.0 + b / h)
+            };
+            beyond.into_iter().fold(own, ghost)
+        };
+        let f = slope::<f64>(&problem, Isa::best(), &u);
+        for cell in (0..grid.cells()).map(|n| grid.cell(n)) {
+            let far = (0..3).any(|axis| cell[axis].abs_diff(solid[axis]) > 1);
+            if has_solid && !far {
+                continue;
+            }
+            let at = cell.map(|i| i as isize);
+            let mut sum = -24.0 * value(at);
+            for n in 0..27 {
+                let by = [n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1];
+                let weight = [0.0, 2.0, 1.0, 0.0][by.iter().filter(|d| **d != 0).count()];
+                sum += weight * value([0, 1, 2].map(|axis| at[axis] + by[axis]));
+            }
+            let (found, expected) = (f.get(0, cell), sum / (6.0 * h * h));
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "{shape:?} {has_solid} {cell:?}: {found} {expected}"
+            );
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::{Frame, row};
 use crate::field::Layout;
+use crate::plan::flat::Rules;
 use crate::problem::boundaries::{self, Ghost, Ghosts};
 use odeum_core::{Lanes, Scalar};
 use std::slice::ChunksExactMut;
@@ -48,6 +49,7 @@ pub(crate) struct Around<'a, T> {
     /// Values of a row, whole cache lines: those beyond the cells mean nothing.
     pub(crate) wide: usize,
     pub(crate) ghosts: &'a Ghosts<T>,
+    pub(crate) rules: Rules,
 }
 
 /// Rows to compute ghosts in, each as wide as a row of cells.
@@ -57,7 +59,8 @@ impl<'a, T: Scalar> Around<'a, T> {
     /// All rows of a species, whose values these are.
     pub(crate) fn whole(values: &'a [T], layout: &Layout, ghosts: &'a Ghosts<T>) -> Around<'a, T> {
         let (place, shape) = (Place::of(layout), layout.shape);
-        Around { values, place, shape, wide: layout.wide::<T>(), ghosts }
+        let wide = layout.wide::<T>();
+        Around { values, place, shape, wide, ghosts, rules: Rules::PLAIN }
     }
 
     /// A row of cells.
@@ -97,8 +100,7 @@ impl<'a, T: Scalar> Around<'a, T> {
         (at as isize, rule)
     }
 
-    /// A row that may lie up to two cells beyond the boundaries. Ghosts of ghosts are those of the
-    /// rule along y, then along z.
+    /// A row that may lie up to two cells beyond the boundaries. Ghosts of ghosts are those of one rule after the other.
     #[inline(always)]
     pub(crate) fn neighbour<L: Lanes<Scalar = T>>(
         &self,
@@ -112,7 +114,10 @@ impl<'a, T: Scalar> Around<'a, T> {
         let rule = match (along_y, along_z) {
             (None, None) => return found,
             (Some(rule), None) | (None, Some(rule)) => rule,
-            (Some((a, b)), Some((c, d))) => (c + d * a, d * b),
+            (Some(of_y), Some(of_z)) => match self.rules.has_first(1, 2) {
+                true => after(of_z, of_y),
+                false => after(of_y, of_z),
+            },
         };
         match spare.next() {
             Some(ghost) => {
@@ -165,6 +170,42 @@ impl<'a, T: Scalar> Around<'a, T> {
             rows[k] = self.neighbour::<L>(at.y + dy, at.z + dz, spare);
         }
     }
+
+    /// What ghosts at the ends of the four nearest rows lack, where the rule along x is not the last; `None` where
+    /// it is.
+    #[inline(always)]
+    pub(crate) fn corners(&self, at: At) -> Option<Corners<T>> {
+        if self.rules == Rules::PLAIN {
+            return None;
+        }
+        let (above, behind) = (at.z + 1, at.y + at.rows as isize);
+        let nearest = [(2, at.z - 1), (1, at.y - 1), (1, behind), (2, above)];
+        Some(nearest.map(|(axis, place)| {
+            let rule = self.source(axis, place).1.filter(|_| self.rules.has_first(0, axis));
+            self.ghosts[0].map(|ghost| match (rule, ghost) {
+                (Some(rule), Ghost::Affine { shift, scale }) => apart(rule, (shift, scale)),
+                _ => T::from_f64(0.0),
+            })
+        }))
+    }
+}
+
+/// Numbers at both ends of the rows below, before, behind and above.
+pub(crate) type Corners<T> = [[T; 2]; 4];
+
+/// The rule shift + scale · u of one boundary, applied to what another gives.
+#[inline(always)]
+fn after<T: Scalar>((c, d): (T, T), (a, b): (T, T)) -> (T, T) {
+    (c + d * a, d * b)
+}
+
+/// What one rule after another gives less the same in the other order, which is the same for all values; zero where it is
+/// rounding.
+fn apart<T: Scalar>(last: (T, T), first: (T, T)) -> T {
+    let [(a, b), (c, d)] = [last, first].map(|(shift, scale)| (shift.to_f64(), scale.to_f64()));
+    let (own, other) = (a - a * d, c - b * c);
+    let rounding = 8.0 * T::EPSILON * (a.abs() + c.abs());
+    T::from_f64(if (own - other).abs() <= rounding { 0.0 } else { own - other })
 }
 
 /// Rows that are computed together.

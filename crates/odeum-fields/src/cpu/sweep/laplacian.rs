@@ -8,6 +8,7 @@
 //! Where the field is the same everywhere the result is exactly zero: 24 a is taken as four times
 //! the rounded 6 a, which is also what G then is.
 
+use super::gather::Corners;
 use super::row;
 use crate::problem::boundaries::Ghost;
 use crate::problem::stencil::{Reach, Weights};
@@ -42,6 +43,8 @@ pub(super) struct Nine<'a, T> {
     pub(super) row: usize,
     pub(super) rows: &'a [&'a [T]; 9],
     pub(super) ends: &'a [Ghost<T>; 2],
+    /// What the ghosts of the four nearest rows have beside that.
+    pub(super) corners: Option<Corners<T>>,
     /// Values from what is read of the row above to what is asked for: the processor by itself
     /// sees too late that it will be needed.
     pub(super) ahead: usize,
@@ -97,7 +100,7 @@ pub(super) unsafe fn simulation<L: Lanes, const KIND: usize>(
     sink: &mut impl Sink<L>,
 ) {
     // Copies: what a sink writes could change what it is only lent, as far as the compiler sees.
-    let Nine { nx, row, ends, ahead, .. } = *nine;
+    let Nine { nx, row, ends, corners, ahead, .. } = *nine;
     let mut rows = [nine.rows[0].as_ptr(); 9];
     for k in 1..9 {
         rows[k] = nine.rows[k].as_ptr();
@@ -106,6 +109,13 @@ pub(super) unsafe fn simulation<L: Lanes, const KIND: usize>(
     let above = rows[7].wrapping_add(ahead);
     // The boundary along x acts on all rows alike, and G is linear in them.
     let weight = L::Scalar::from_f64(if KIND == EDGES || KIND == PLANE { 6.0 } else { 1.0 });
+    // What it has beside is that of edges, of which one row counts for each.
+    let beside = |side: usize, beyond: L::Scalar| match corners {
+        Some(corners) if KIND == EDGES || KIND == PLANE => {
+            corners.iter().fold(beyond, |sum, ends| sum + ends[side])
+        }
+        _ => beyond,
+    };
     // G is the same for a number as for lanes: its only product is by two.
     // SAFETY: such cells of every row are there.
     let one = |x: usize| unsafe { parts::<L::Scalar, KIND>(yz, &rows, x).1 };
@@ -117,7 +127,7 @@ pub(super) unsafe fn simulation<L: Lanes, const KIND: usize>(
         let first = here.lane(0);
         let before = match (cells.start, &ends[0]) {
             (0, Ghost::Wrap) => one(begin + nx - 1),
-            (0, ghost) => end(ghost, weight, first),
+            (0, ghost) => beside(0, end(ghost, weight, first)),
             _ => one(x - 1),
         };
         let mut up = here.shifted_up(L::splat(before));
@@ -144,7 +154,7 @@ pub(super) unsafe fn simulation<L: Lanes, const KIND: usize>(
         let after = match (cells.end == nx, &ends[1]) {
             (true, Ghost::Wrap) if cells.start == 0 => first,
             (true, Ghost::Wrap) => one(begin),
-            (true, ghost) => end(ghost, weight, here.lane(count - 1)),
+            (true, ghost) => beside(1, end(ghost, weight, here.lane(count - 1))),
             _ => one(last + 1),
         };
         if count < L::WIDTH {

@@ -128,7 +128,12 @@ impl<L: Lanes> Stored<'_, '_, L> {
 fn fill<L: Lanes>(nine: &Nine<'_, L::Scalar>, begin: usize, x: usize, patch: &mut [L::Scalar]) {
     let (line, nx) = (line::<L::Scalar>(), nine.nx);
     let end = nx.min(x + line);
-    for (row, patch) in nine.rows.iter().zip(patch.chunks_exact_mut(3 * line)) {
+    for (n, (row, patch)) in nine.rows.iter().zip(patch.chunks_exact_mut(3 * line)).enumerate() {
+        // Of other rows the ghosts of ghosts are not read.
+        let beside = |side: usize, beyond: L::Scalar| match &nine.corners {
+            Some(corners) if n % 2 == 1 => beyond + corners[n / 2][side],
+            _ => beyond,
+        };
         // Rows hold whole lines.
         for part in (0..line).step_by(L::WIDTH) {
             let pack = L::load(&row[begin + x + part..begin + x + part + L::WIDTH]);
@@ -136,11 +141,11 @@ fn fill<L: Lanes>(nine: &Nine<'_, L::Scalar>, begin: usize, x: usize, patch: &mu
         }
         let row = &row[begin..begin + nx];
         patch[line - 1] = match x {
-            0 => row::end(row, &nine.ends[0], 0, nx - 1),
+            0 => beside(0, row::end(row, &nine.ends[0], 0, nx - 1)),
             _ => row[x - 1],
         };
         patch[line + end - x] = match end == nx {
-            true => row::end(row, &nine.ends[1], nx - 1, 0),
+            true => beside(1, row::end(row, &nine.ends[1], nx - 1, 0)),
             false => row[end],
         };
     }

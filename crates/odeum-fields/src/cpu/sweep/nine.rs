@@ -57,7 +57,8 @@ fn of<'r, 'a: 'r, L: Lanes>(
     around.nine::<L>(at, &mut spare.chunks_exact_mut(around.wide), rows);
     let ahead = if around.place.whole { ahead * around.place.row } else { 0 };
     let (count, row) = (at.rows, around.place.row);
-    Nine { nx: around.shape[0], count, row, rows, ends: &around.ghosts[0], ahead }
+    let (ends, corners) = (&around.ghosts[0], around.corners(at));
+    Nine { nx: around.shape[0], count, row, rows, ends, corners, ahead }
 }
 
 /// Puts the Laplacian over the scale of its weights into padded rows.

@@ -472,7 +472,8 @@ impl<T: Scalar> Rod<'_, T> {
         let non_finite = [L::lit(0.0); 2];
         let mut sink = Written::<L, STREAMS> { out, factor: L::splat(factor), non_finite };
         let rows = [self.here; 9];
-        let nine = Nine { nx: self.nx, count: 1, row: 0, rows: &rows, ends: self.ends, ahead: 0 };
+        let (nx, ends) = (self.nx, self.ends);
+        let nine = Nine { nx, count: 1, row: 0, rows: &rows, ends, corners: None, ahead: 0 };
         laplacian::along(&plan.weights, &nine, &mut sink);
         sink.non_finite[0] + sink.non_finite[1]
     }

@@ -204,7 +204,7 @@ impl<'a, T: Scalar> Origin<'a, T> {
         let Origin { plan, moment, .. } = *self;
         let values = &values[n * place.volume..(n + 1) * place.volume];
         let (shape, wide) = (plan.layout.shape, plan.layout.wide::<T>());
-        Around { values, place, shape, wide, ghosts: &moment.ghosts[ghosts] }
+        Around { values, place, shape, wide, ghosts: &moment.ghosts[ghosts], rules: plan.rules }
     }
 }
 
