@@ -9,12 +9,13 @@ use rayon::prelude::*;
 /// A cell \[i, j, k\].
 pub(crate) type Cell = [usize; 3];
 
-/// The values of all species in a cell, and their Laplacians; zeros where no rate reads them.
+/// The values of all species in a cell, their Laplacians and those of potentials; zeros where no rate reads them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
     pub(crate) cell: Cell,
     pub(crate) values: Vec<f64>,
     pub(crate) laplacians: Vec<f64>,
+    pub(crate) beyond: Vec<f64>,
 }
 
 /// What is asked about the values of a field, in memory or on GPUs.

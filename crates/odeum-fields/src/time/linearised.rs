@@ -24,6 +24,8 @@ pub(super) struct Linear {
     /// Of potentials, by the same but the last.
     pub(super) potentials: Graph,
     pub(super) potentials_pattern: Pattern,
+    /// The potentials themselves.
+    pub(super) values_of_potentials: Graph,
     pub(super) reads: Reads,
     advected: Vec<bool>,
     /// Of each species the number of its field of coefficients, and the largest of these.
@@ -32,9 +34,10 @@ pub(super) struct Linear {
 
 /// What derivatives depend on.
 pub(super) struct Reads {
-    /// Values of a cell, or Laplacians.
+    /// Values of a cell, or Laplacians; those of species, and those of potentials.
     pub(super) values: bool,
     pub(super) laplacians: bool,
+    pub(super) beyond: bool,
     pub(super) coordinates: [bool; 3],
     pub(super) time: bool,
 }
@@ -55,9 +58,9 @@ pub(super) struct Parts {
 
 impl Linear {
     pub(super) fn new(problem: &Problem) -> Linear {
-        let (rhs, potentials) = problem.model.bound();
+        let (rhs, values_of_potentials) = problem.model.bound();
         let (rhs, rhs_pattern) = rhs.jacobian();
-        let (potentials, potentials_pattern) = potentials.jacobian();
+        let (potentials, potentials_pattern) = values_of_potentials.jacobian();
         let given = |name: &String| {
             let at = problem.diffusion.iter().position(|(other, _)| other == name);
             let largest = |at: usize| problem.diffusion[at].1.iter().copied().fold(0.0, f64::max);
@@ -72,6 +75,7 @@ impl Linear {
         let reads = Reads {
             values: reads(&|i| !(2 * s..2 * s + 3).contains(&i)),
             laplacians: reads(&|i| (s..2 * s).contains(&i)),
+            beyond: reads(&|i| i >= 2 * s + 3),
             coordinates: [0, 1, 2].map(|axis| reads(&|i| i == 2 * s + axis)),
             time: graphs.iter().any(|graph| graph.uses_time()),
         };
@@ -82,6 +86,7 @@ impl Linear {
             rhs_pattern,
             potentials,
             potentials_pattern,
+            values_of_potentials,
             reads,
         }
     }
@@ -93,16 +98,10 @@ impl Linear {
 
     /// The matrices about a state: with D of its cell and, in case a neighbour's counts, with the largest.
     pub(super) fn at(&self, problem: &Problem, state: &State, t: f64) -> Vec<Parts> {
-        let State { cell, values, laplacians } = state;
-        let s = values.len();
-        let k = self.potentials_pattern.rows();
-        // Zero stands for the Laplacians of potentials.
-        let mut y = vec![0.0; 2 * s + 3 + k];
-        y[..s].copy_from_slice(values);
-        y[s..2 * s].copy_from_slice(laplacians);
-        for axis in 0..3 {
-            y[2 * s + axis] = problem.grid.centre(axis, cell[axis]);
-        }
+        let State { cell, values, laplacians, beyond } = state;
+        let (s, k) = (values.len(), beyond.len());
+        let place = [0, 1, 2].map(|axis| problem.grid.centre(axis, cell[axis]));
+        let y = [&values[..], laplacians, &place, beyond].concat();
         let mut parts = Parts {
             species: s,
             potentials: k,

@@ -10,7 +10,7 @@
 
 use crate::analysis::sample::{Cell, State, Values, spread};
 use crate::problem::Problem;
-use crate::problem::boundaries::SpeciesBoundaries;
+use crate::problem::boundaries::{Ghost, Ghosts, SpeciesBoundaries, source};
 use crate::time::linearised::Linear;
 use odeum_core::lanes::LaneWork;
 use odeum_core::tape::Program;
@@ -68,7 +68,7 @@ pub(super) struct Places {
     lattices: [OnceLock<Vec<Cell>>; 2],
 }
 
-/// Gives the values, Laplacians and coordinates of a point; false where there is none.
+/// Gives the values, Laplacians and coordinates of a point, and the Laplacians of its potentials; false where there is none.
 type Fill<'a> = &'a (dyn Fn(usize, &mut [f64]) -> bool + Sync);
 
 impl Places {
@@ -106,42 +106,51 @@ impl Places {
         } else {
             cells.extend(self.by_place.get_or_init(|| self.by_place(problem, linear, 0.0)));
         }
-        let state_of = |cells: &[Cell]| -> Result<[Vec<f64>; 2], Error> {
+        // What is given at boundaries is that of the field's time.
+        let now = Now { problem, linear, values, boundaries, t: times[0] };
+        let k = linear.potentials_pattern.rows();
+        let state_of = |cells: &[Cell]| -> Result<[Vec<f64>; 3], Error> {
             let own = values.pick(cells)?;
             let laplacians = match reads.laplacians {
-                true => laplacians(problem, boundaries, values, (cells, &own))?,
+                true => now.laplacians(cells, &own)?,
                 false => vec![0.0; own.len()],
             };
-            Ok([own, laplacians])
+            let beyond = match reads.beyond {
+                true => now.laplacians_of_potentials(cells)?,
+                false => vec![0.0; k * cells.len()],
+            };
+            Ok([own, laplacians, beyond])
         };
         if reads.values {
             let lattice = self.lattices[usize::from(care == Care::Brief)]
                 .get_or_init(|| spread(shape, mask, care.lattice()));
-            let [own, laplacians] = state_of(lattice)?;
-            let fill = |k: usize, y: &mut [f64]| {
-                y[..s].copy_from_slice(&own[k * s..(k + 1) * s]);
-                y[s..2 * s].copy_from_slice(&laplacians[k * s..(k + 1) * s]);
+            let [own, laplacians, beyond] = state_of(lattice)?;
+            let fill = |n: usize, y: &mut [f64]| {
+                y[..s].copy_from_slice(&own[n * s..(n + 1) * s]);
+                y[s..2 * s].copy_from_slice(&laplacians[n * s..(n + 1) * s]);
                 for axis in 0..3 {
-                    y[2 * s + axis] = problem.grid.centre(axis, lattice[k][axis]);
+                    y[2 * s + axis] = problem.grid.centre(axis, lattice[n][axis]);
                 }
+                y[2 * s + 3..].copy_from_slice(&beyond[n * k..(n + 1) * k]);
                 true
             };
             for t in times {
-                let found = self.scan(*t, lattice.len(), 2 * s + 3, &fill);
-                cells.extend(found.into_iter().map(|k| lattice[k]));
+                let found = self.scan(*t, lattice.len(), 2 * s + 3 + k, &fill);
+                cells.extend(found.into_iter().map(|n| lattice[n]));
             }
             cells.extend(values.extremes()?);
         }
         cells.sort_unstable();
         cells.dedup();
-        let [own, laplacians] = match reads.values {
+        let [own, laplacians, beyond] = match reads.values {
             true => state_of(&cells)?,
-            false => [(); 2].map(|()| vec![0.0; cells.len() * s]),
+            false => [s, s, k].map(|each| vec![0.0; cells.len() * each]),
         };
         let state = |(n, cell): (usize, &Cell)| State {
             cell: *cell,
             values: own[n * s..(n + 1) * s].to_vec(),
             laplacians: laplacians[n * s..(n + 1) * s].to_vec(),
+            beyond: beyond[n * k..(n + 1) * k].to_vec(),
         };
         Ok(cells.iter().enumerate().map(state).collect())
     }
@@ -173,12 +182,16 @@ impl Places {
                 for n in 0..s {
                     [y[n], y[s + n]] = of(n);
                 }
+                for n in 2 * s + 3..y.len() {
+                    y[n] = of(n)[1];
+                }
                 for axis in 0..3 {
                     y[2 * s + axis] = grid.centre(axis, cell[axis]);
                 }
                 mask.is_none_or(|mask| mask.contains(cell))
             };
-            self.scan(t, nx * ny * nz, 2 * s + 3, &fill)
+            let inputs = 2 * s + 3 + linear.potentials_pattern.rows();
+            self.scan(t, nx * ny * nz, inputs, &fill)
         };
         made_up.iter().flat_map(of_values).map(cell).collect()
     }
@@ -243,7 +256,7 @@ struct Scan<'a> {
     weights: &'a [f64],
     t: f64,
     points: Range<usize>,
-    /// Values, Laplacians and coordinates of a point; what else the program reads is zero.
+    /// Numbers of a point, of which the program reads the first.
     inputs: usize,
     fill: Fill<'a>,
 }
@@ -270,8 +283,8 @@ impl LaneWork<f64> for Scan<'_> {
                     continue;
                 }
                 is_point |= 1 << l;
-                for i in 0..inputs {
-                    y[i].set_lane(l, own[i]);
+                for (y, own) in y.iter_mut().zip(&own) {
+                    y.set_lane(l, *own);
                 }
             }
             program.run(L::lit(t), &y, &[], &mut out[1..], &mut work);
@@ -323,38 +336,91 @@ fn by_diffusion(problem: &Problem) -> Vec<Cell> {
     problem.diffusion.iter().flat_map(of_field).collect()
 }
 
-/// The Laplacians \[cells × S\] of cells with these values, by the star stencil; what is given at boundaries is left out.
-fn laplacians(
-    problem: &Problem,
-    boundaries: &[SpeciesBoundaries],
-    values: &dyn Values,
-    (cells, own): (&[Cell], &[f64]),
-) -> Result<Vec<f64>, Error> {
-    let (grid, s) = (&problem.grid, problem.model.species().len());
-    let shape = grid.shape();
-    let wraps = |axis: usize| boundaries.iter().any(|boundaries| boundaries.wraps(axis));
-    let mut sum = vec![0.0; cells.len() * s];
-    for axis in (0..3).filter(|axis| shape[*axis] > 1) {
-        let (n, h) = (shape[axis], grid.spacing()[axis]);
-        for up in [false, true] {
-            let beside = |cell: &Cell| {
-                let mut beside = *cell;
-                let at_end = cell[axis] == if up { n - 1 } else { 0 };
-                beside[axis] = match at_end {
-                    true if !wraps(axis) => return *cell,
-                    true if up => 0,
-                    true => n - 1,
-                    false if up => cell[axis] + 1,
-                    false => cell[axis] - 1,
+/// A field at a time, of which Laplacians are asked in some cells: those of the star stencil.
+struct Now<'a> {
+    problem: &'a Problem,
+    linear: &'a Linear,
+    values: &'a dyn Values,
+    boundaries: &'a [SpeciesBoundaries],
+    t: f64,
+}
+
+impl Now<'_> {
+    /// The Laplacians \[cells × S\] of species that have these values in cells.
+    fn laplacians(&self, cells: &[Cell], own: &[f64]) -> Result<Vec<f64>, Error> {
+        let ghosts: Vec<_> = self.boundaries.iter().map(|b| b.at(self.t)).collect();
+        self.sums(&ghosts, (cells, own), &|cells| self.values.pick(cells))
+    }
+
+    /// The Laplacians \[cells × K\] of the potentials in cells; nothing passes the boundaries of these.
+    fn laplacians_of_potentials(&self, cells: &[Cell]) -> Result<Vec<f64>, Error> {
+        let end = |axis: usize| match self.boundaries[0].wraps(axis) {
+            true => [Ghost::Wrap; 2],
+            false => [Ghost::Mirror; 2],
+        };
+        let ghosts = vec![[0, 1, 2].map(end); self.linear.potentials_pattern.rows()];
+        let own = self.potentials(cells)?;
+        self.sums(&ghosts, (cells, &own), &|cells| self.potentials(cells))
+    }
+
+    /// The potentials \[cells × K\] in cells.
+    fn potentials(&self, cells: &[Cell]) -> Result<Vec<f64>, Error> {
+        let s = self.boundaries.len();
+        let own = self.values.pick(cells)?;
+        let laplacians = self.laplacians(cells, &own)?;
+        let graph = &self.linear.values_of_potentials;
+        let (mut y, mut nodes) = (vec![0.0; 2 * s + 3], Vec::new());
+        let mut potentials = Vec::with_capacity(cells.len() * graph.outputs().len());
+        for (n, cell) in cells.iter().enumerate() {
+            y[..s].copy_from_slice(&own[n * s..(n + 1) * s]);
+            y[s..2 * s].copy_from_slice(&laplacians[n * s..(n + 1) * s]);
+            for axis in 0..3 {
+                y[2 * s + axis] = self.problem.grid.centre(axis, cell[axis]);
+            }
+            graph.eval_nodes(self.t, &y, &[], &mut nodes);
+            potentials.extend(graph.outputs().iter().map(|output| nodes[output.index()]));
+        }
+        Ok(potentials)
+    }
+
+    /// The sums \[cells × ghosts\] of what neighbours have more than cells, over the squares of their distances.
+    fn sums(
+        &self,
+        ghosts: &[Ghosts<f64>],
+        (cells, own): (&[Cell], &[f64]),
+        of: &dyn Fn(&[Cell]) -> Result<Vec<f64>, Error>,
+    ) -> Result<Vec<f64>, Error> {
+        let (grid, mask) = (&self.problem.grid, self.problem.mask.as_ref());
+        let each = ghosts.len();
+        let mut sum = vec![0.0; own.len()];
+        let given = |ghost: &Ghost<f64>| matches!(ghost, Ghost::Affine { .. });
+        let counts = |axis: &usize| {
+            grid.shape()[*axis] > 1 || ghosts.iter().any(|ghosts| ghosts[*axis].iter().any(given))
+        };
+        for axis in (0..3).filter(counts) {
+            let (n, h) = (grid.shape()[axis], grid.spacing()[axis]);
+            for up in [false, true] {
+                let place = |cell: &Cell| cell[axis] as isize + if up { 1 } else { -1 };
+                let beside = |cell: &Cell| {
+                    let mut beside = *cell;
+                    // One axis is periodic for all.
+                    beside[axis] = source(place(cell), n, &ghosts[0][axis]).0;
+                    if mask.is_none_or(|mask| mask.contains(beside)) { beside } else { *cell }
                 };
-                let is_open = problem.mask.as_ref().is_none_or(|mask| mask.contains(beside));
-                if is_open { beside } else { *cell }
-            };
-            let neighbours: Vec<Cell> = cells.iter().map(beside).collect();
-            for ((sum, other), own) in sum.iter_mut().zip(values.pick(&neighbours)?).zip(own) {
-                *sum += (other - own) / (h * h);
+                let neighbours: Vec<Cell> = cells.iter().map(beside).collect();
+                let others = of(&neighbours)?;
+                for (k, cell) in cells.iter().enumerate() {
+                    for (s, ghosts) in ghosts.iter().enumerate() {
+                        let at = k * each + s;
+                        let other = match source(place(cell), n, &ghosts[axis]).1 {
+                            Some((shift, scale)) => shift + scale * others[at],
+                            None => others[at],
+                        };
+                        sum[at] += (other - own[at]) / (h * h);
+                    }
+                }
             }
         }
+        Ok(sum)
     }
-    Ok(sum)
 }

@@ -218,7 +218,14 @@ impl Judge {
     /// What a look on the way costs, in sweeps.
     pub(crate) fn look(&self, problem: &Problem) -> f64 {
         let reads = &self.linear.reads;
-        let extremes = if reads.values { EXTREMES + Care::Brief.part(problem) } else { 0.0 };
+        // Cells whose values a look at one takes: itself, its neighbours and theirs.
+        let taken = match (reads.laplacians, reads.beyond) {
+            (_, true) => 49.0,
+            (true, false) => 7.0,
+            (false, false) => 1.0,
+        };
+        let extremes =
+            if reads.values { EXTREMES + taken * Care::Brief.part(problem) } else { 0.0 };
         let by_place = reads.time && reads.coordinates.contains(&true);
         extremes + if by_place { BY_PLACE } else { 0.0 }
     }

@@ -3,8 +3,8 @@
 use crate::common::model;
 use odeum_fields::problems::Builtin;
 use odeum_fields::{
-    Advection, Boundaries, Boundary, Checkpoint, Engine, Field, Grid, Method, Options, Outcome,
-    Precision, Problem, Quantity, Simulation, Stencil, Steps, Velocity, noise, stability,
+    Advection, Boundaries, Boundary, Checkpoint, Engine, Face, Field, Grid, Method, Options,
+    Outcome, Precision, Problem, Quantity, Simulation, Stencil, Steps, Velocity, noise, stability,
 };
 use odeum_ode::{Cpu, Isa, Status, Tolerance};
 use std::f64::consts::PI;
@@ -416,6 +416,41 @@ fn a_non_finite_value_is_placed() {
     assert_eq!(failure.place, Some(("d".to_owned(), [13, 2, 4])));
     assert_eq!((failure.t, failure.steps), (0.0, 0));
     assert!(simulation.summaries().unwrap()[1].sum.is_finite());
+}
+
+/// Limits of equations that are not linear in Laplacians are those of what is given at boundaries too, and of potentials as they are.
+#[test]
+fn limits_count_what_laplacians_are_made_of() {
+    let rod = Grid::new([32, 1, 1], 1.0).unwrap();
+    let hot = || Boundary::Dirichlet(Quantity::from(1000.0));
+    let low = Face { axis: 0, high: false };
+    let steep = || Problem::new(model(&[("c", "lap(c) + 0.1*lap(c)*abs(lap(c))")]), rod);
+    let potential = model(&[("c", "0.05*lap(c + c^3) + 2*lap(c + c^3)^3/(1 + lap(c + c^3)^2)")]);
+    let zero = |_: usize, _: [f64; 3]| 0.0;
+    let block = |_: usize, [x, ..]: [f64; 3]| f64::from((10.0..20.0).contains(&x));
+    // Half a cell before the value, and between two of them: (1 + 0.2 |lap c|) times what waves have at most.
+    let across = 4.0 * 1.0 + 4.0;
+    for (problem, start, expected) in [
+        (
+            steep().boundaries(Boundaries::default().face(low, hot())),
+            Field::<f64>::from_fn(&rod, 1, zero),
+            2.0 / (401.0 * 4.0),
+        ),
+        (
+            steep().boundaries(Boundaries::default().axis(1, hot())).stencil(Stencil::Star),
+            Field::<f64>::from_fn(&rod, 1, zero),
+            2.0 / (801.0 * across),
+        ),
+        // The slope is 0.05 + 2 (3 m² + m⁴)/(1 + m²)² with m = −2, that of the potential 4.
+        (
+            Problem::new(potential, rod),
+            Field::<f64>::from_fn(&rod, 1, block),
+            2.0 / ((0.05 + 2.0 * 28.0 / 25.0) * 4.0 * 4.0),
+        ),
+    ] {
+        let found = stability(&problem, &start.unwrap(), (0.0, 1.0)).unwrap().euler;
+        assert!((found / expected - 1.0).abs() < 0.02, "{found} for {expected}");
+    }
 }
 
 #[test]
