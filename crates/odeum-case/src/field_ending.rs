@@ -19,7 +19,11 @@ pub fn failed(case: &FieldCase, failure: &Failure, kept: &str) -> Finding {
         None => format!("the simulation stopped: {}", failure.status.name()),
     };
     let after = format!("t = {}, step {}", failure.t, failure.steps);
+    let given = failure.given.as_ref().map(|(name, t, x)| {
+        format!("`{name}` is {x} at t = {t}: give what is finite over the whole run")
+    });
     let advice = match failure.place {
+        Some(_) if given.is_some() => given.as_deref().unwrap_or_default(),
         Some(_) => "take smaller steps, or look at the equations there",
         None if failure.status == Status::MaxSteps => {
             "raise time.max_steps if the span is long; rkl2 and rkc take larger steps where diffusion \

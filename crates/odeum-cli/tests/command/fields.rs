@@ -186,6 +186,22 @@ step = "stable"
     close(&end["b"].f64(), &x.iter().map(|x| 1.0 + x / 2.0).collect::<Vec<_>>(), 1e-12);
 }
 
+/// A number that is given and is not finite is named, not the step.
+#[test]
+fn expressions_that_end_in_no_number_are_named() {
+    let folder = Folder::new();
+    let with = |boundary: &str| DIFFUSION.replace("[time]", &format!("{boundary}\n[time]"));
+    let case = with("[boundary]\nx_low = { value = \"ln(0.55 - t)\" }");
+    let said = folder.write("a.toml", &case).odeum(&["run", "a.toml"]);
+    assert_eq!(said.code, 3, "{}", said.err);
+    for part in ["`c` is no finite number", "`boundary.x_low` is NaN at t = 0.6"] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+    let case = with("[boundary]\nx_low = { value = \"ln(-1)\" }");
+    let said = folder.write("b.toml", &case).odeum(&["check", "b.toml"]);
+    assert!(said.code == 2 && said.err.contains("boundary.x_low"), "{}", said.err);
+}
+
 #[test]
 fn a_velocity_carries_and_sources_give() {
     // Periodic along x: the mass is what the source gave, and its centre moves with the velocity.

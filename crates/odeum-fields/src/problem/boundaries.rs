@@ -79,7 +79,7 @@ impl Default for Boundaries {
 }
 
 impl Boundaries {
-    /// The same boundary on all faces, for all species.
+    /// The same boundary on all faces, for all species: of a plane on those across it too.
     pub fn all(boundary: Boundary) -> Boundaries {
         Boundaries { everywhere: boundary, faces: Vec::new() }
     }
@@ -385,6 +385,15 @@ impl SpeciesBoundaries {
     pub(crate) fn first_given(&self) -> Option<Face> {
         let given = |boundary: &BoundCondition| matches!(boundary, BoundCondition::Affine { .. });
         self.0.iter().position(given).map(|n| Face::ALL[n])
+    }
+
+    /// The first face where what is given is not finite at a time, and what it is there.
+    pub(crate) fn not_finite(&self, t: f64) -> Option<(Face, f64)> {
+        let given = self.0.iter().zip(Face::ALL).filter_map(|(boundary, face)| match boundary {
+            BoundCondition::Affine { amount, .. } => Some((face, amount.at(t))),
+            _ => None,
+        });
+        given.into_iter().find(|(_, amount)| !amount.is_finite())
     }
 
     /// Whether the box continues at its other end along an axis.

@@ -274,6 +274,37 @@ impl Problem {
         blows || self.model.rhs().uses_time() || self.model.potentials().uses_time()
     }
 
+    /// What is given at boundaries, as a velocity or by sources as an expression of the time and is not finite at one of
+    /// these times: its name, the time, and what it is then.
+    pub(crate) fn not_finite(&self, times: &[f64]) -> Result<Option<(Argument, f64, f64)>, Error> {
+        let (names, params) = (self.model.species(), self.model.params());
+        let boundaries = self.boundaries.bind(&self.grid, names, params)?;
+        let mut others = Vec::new();
+        if let Some(Velocity::Uniform(parts)) = &self.velocity {
+            let velocity = Argument::new("velocity");
+            for part in parts {
+                others.push((velocity.clone(), part.bind(params, velocity.clone())?));
+            }
+        }
+        for source in &self.sources {
+            let rate = PointSource::argument(&source.species, "rate");
+            others.push((rate.clone(), source.rate.bind(params, rate)?));
+        }
+        Ok(times.iter().find_map(|t| {
+            let at_boundaries = names.iter().zip(&boundaries).find_map(|(name, boundaries)| {
+                let (face, x) = boundaries.not_finite(*t)?;
+                let own = self.boundaries.has_own(face, name);
+                let argument = face.argument();
+                Some((if own { argument.key(name.clone()) } else { argument }, *t, x))
+            });
+            let elsewhere = || {
+                let all = others.iter().map(|(argument, of)| (argument.clone(), *t, of.at(*t)));
+                all.into_iter().find(|(_, _, x)| !x.is_finite())
+            };
+            at_boundaries.or_else(elsewhere)
+        }))
+    }
+
     /// For each species, whether a velocity carries it.
     pub(crate) fn advected(&self) -> Vec<bool> {
         let species = self.model.species().iter();

@@ -36,6 +36,7 @@ impl Quantity {
         params: &[(String, f64)],
         field: impl Into<Argument>,
     ) -> Result<TimeDependent, Error> {
+        let field = field.into();
         let values: Vec<f64> = params.iter().map(|(_, value)| *value).collect();
         let graph = match self {
             Quantity::Constant(x) if x.is_finite() => return Ok(TimeDependent::Constant(*x)),
@@ -49,7 +50,11 @@ impl Quantity {
                 source.read_definitions().map_err(|errors| {
                     let place = errors.0.first().map_or(0, |error| error.column);
                     let what = errors.0.first().map_or("", |error| error.message.as_str());
-                    Error::input(field, format!("`{text}`"), format!("column {place}: {what}"))
+                    Error::input(
+                        field.clone(),
+                        format!("`{text}`"),
+                        format!("column {place}: {what}"),
+                    )
                 })?
             }
             Quantity::Graph(graph) => {
@@ -65,10 +70,13 @@ impl Quantity {
             }
         };
         let graph = graph.with_params(&values);
-        Ok(match graph.node(graph.outputs()[0]).constant() {
-            Some(x) => TimeDependent::Constant(x),
-            None => TimeDependent::Varying(graph),
-        })
+        if graph.uses_time() {
+            return Ok(TimeDependent::Varying(graph));
+        }
+        match graph.eval(0.0, &[], &[])[0] {
+            x if f64::is_finite(x) => Ok(TimeDependent::Constant(x)),
+            x => Err(Error::input(field, x, "must be finite")),
+        }
     }
 }
 

@@ -20,6 +20,9 @@ const NEAR: f64 = 1e-9;
 /// Units roundoff, of the larger times, that rounding can make of the end of many steps.
 const ROUNDINGS: f64 = 8.0;
 
+/// Parts of a step at whose ends what is given is looked at where a step has failed.
+const STAGES: u32 = 16;
+
 /// F alone.
 const RHS: Blend<'_> = Blend { rhs: 1.0, own: None, terms: &[] };
 
@@ -227,7 +230,12 @@ impl<T: Precision> Simulation<T> {
 
     fn failure(&self, status: Status, non_finite: Option<Place>) -> Failure {
         let place = non_finite.map(|(s, cell)| (self.problem.model.species()[s].clone(), cell));
-        Failure { status, t: self.clock.t, steps: self.clock.counts.steps, place }
+        let (t, h) = (self.clock.t, self.non_finite.or(self.size()).unwrap_or(0.0));
+        let of_stages: Vec<f64> =
+            (0..=STAGES).map(|k| t + h * f64::from(k) / f64::from(STAGES)).collect();
+        // A problem that is being solved has no mistakes.
+        let given = place.as_ref().and_then(|_| self.problem.not_finite(&of_stages).ok().flatten());
+        Failure { status, t, steps: self.clock.counts.steps, place, given }
     }
 
     /// Up to `most` steps of size `h`, which end before `end` but for the first.

@@ -84,6 +84,9 @@ pub struct Failure {
     pub steps: u64,
     /// The first value that is NaN or infinite: its species, and its cell \[i, j, k\].
     pub place: Option<(String, [usize; 3])>,
+    /// What is given at boundaries, as a velocity or by a source and is not finite where that value arose: its name in errors,
+    /// the time, and what it is then.
+    pub given: Option<(Argument, f64, f64)>,
 }
 
 /// A field on its way through time, in memory or on GPUs, which share its planes along z.

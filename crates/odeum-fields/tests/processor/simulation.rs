@@ -3,8 +3,9 @@
 use crate::common::model;
 use odeum_fields::problems::Builtin;
 use odeum_fields::{
-    Advection, Boundaries, Boundary, Checkpoint, Engine, Face, Field, Grid, Method, Options,
-    Outcome, Precision, Problem, Quantity, Simulation, Stencil, Steps, Velocity, noise, stability,
+    Advection, Boundaries, Boundary, Checkpoint, Engine, Face, Failure, Field, Grid, Method,
+    Options, Outcome, PointSource, Precision, Problem, Quantity, Simulation, Stencil, Steps,
+    Velocity, noise, stability,
 };
 use odeum_ode::{Cpu, Isa, Status, Tolerance};
 use std::f64::consts::PI;
@@ -416,6 +417,42 @@ fn a_non_finite_value_is_placed() {
     assert_eq!(failure.place, Some(("d".to_owned(), [13, 2, 4])));
     assert_eq!((failure.t, failure.steps), (0.0, 0));
     assert!(simulation.summaries().unwrap()[1].sum.is_finite());
+}
+
+/// What is given at boundaries, as a velocity or by a source is named where it is no number: neither the step nor the equations are at fault.
+#[test]
+fn what_is_given_and_not_finite_is_named() {
+    let low = Face { axis: 0, high: false };
+    let grid = Grid::new([8, 8, 1], 1.0).unwrap();
+    let problem = || Problem::new(model(&[("c", "0.1*lap(c)")]), grid);
+    let value = |text: &str| Boundary::Dirichlet(Quantity::from(text));
+    let own = Boundaries::default().species(low, "c", value("ln(0.05 - t)"));
+    let all = Boundaries::default().face(low, value("ln(0.05 - t)"));
+    let still = || Quantity::from(0.0);
+    let velocity = Velocity::Uniform([still(), Quantity::from("sqrt(0.05 - t)"), still()]);
+    let rate = Quantity::from("1 / (0.06 - t)");
+    let source = PointSource { species: "c".to_owned(), cell: [1, 1, 0], rate };
+    for (problem, name) in [
+        (problem().boundaries(own), "boundary.x_low.c"),
+        (problem().boundaries(all), "boundary.x_low"),
+        (problem().velocity(velocity, Advection::Upwind), "velocity"),
+        (problem().source(source), "sources"),
+    ] {
+        let of = [Method::Euler, Method::Ssprk3, Method::Rkl2 { stages: Some(3) }];
+        for method in of {
+            let options = Options { force: true, ..Options::new(method, Steps::Fixed(0.02)) };
+            let start = Field::<f64>::from_fn(&grid, 1, |_, _| 1.0).unwrap();
+            let mut simulation = Simulation::new(&problem, start, 0.0, &options, cpu(1)).unwrap();
+            let outcome = simulation.advance_to(1.0).unwrap();
+            let Outcome::Failed(Failure { given: Some((given, t, x)), .. }) = outcome else {
+                panic!("{name} {method:?}: {outcome:?}")
+            };
+            assert!(given.to_string().starts_with(name), "{given}");
+            assert!(!x.is_finite() && (0.04..0.0801).contains(&t), "{name} {method:?}: {x} at {t}");
+        }
+    }
+    let found = problem().boundaries(Boundaries::default().face(low, value("ln(-1)"))).check();
+    assert!(found.unwrap_err().to_string().contains("must be finite"));
 }
 
 /// Limits of equations that are not linear in Laplacians are those of what is given at boundaries too, and of potentials as they are.
