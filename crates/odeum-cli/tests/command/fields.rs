@@ -186,6 +186,26 @@ step = "stable"
     close(&end["b"].f64(), &x.iter().map(|x| 1.0 + x / 2.0).collect::<Vec<_>>(), 1e-12);
 }
 
+/// What is given for all faces of a plane is given at its edges: nothing passes through it unless its own axis says so.
+#[test]
+fn the_default_boundary_of_a_plane_is_that_of_its_edges() {
+    let folder = Folder::new();
+    let end = |name: &str, boundary: &str| {
+        let flat = DIFFUSION
+            .replace("[9, 8, 7]", "[9, 8, 1]")
+            .replace("[time]", &format!("[boundary]\n{boundary}\n[time]"));
+        let file = format!("{name}.toml");
+        folder.write(&file, &flat).odeum(&["run", &file]).well();
+        npz::read(&folder.path(&format!("{name}.npz")))["c"].f64()
+    };
+    let given =
+        end("given", "x = { value = 1.0 }\ny_low = { gradient = 2.0 }\ny_high = { value = 1.0 }");
+    let default = "default = { value = 1.0 }\ny_low = { gradient = 2.0 }";
+    assert_eq!(end("default", default), given);
+    let across = end("across", &format!("{default}\nz = {{ value = 1.0 }}"));
+    assert!(across.iter().zip(&given).all(|(a, b)| a != b));
+}
+
 /// A number that is given and is not finite is named, not the step.
 #[test]
 fn expressions_that_end_in_no_number_are_named() {

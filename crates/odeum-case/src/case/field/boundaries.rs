@@ -4,7 +4,7 @@ use super::{known, quantity};
 use crate::case::reader::{Field, Section};
 use crate::case::source_spans::SourceSpans;
 use odeum_core::Argument;
-use odeum_fields::{Boundaries, Boundary, Face, Quantity};
+use odeum_fields::{Boundaries, Boundary, Face, Grid, Quantity};
 
 /// Keys and the faces they stand for: an axis for both of its faces.
 const KEYS: [(&str, &[usize]); 9] = [
@@ -23,6 +23,7 @@ const KEYS: [(&str, &[usize]); 9] = [
 pub(super) fn read(
     section: &Section<'_>,
     names: Option<&[String]>,
+    grid: Option<&Grid>,
     source_spans: &mut SourceSpans,
 ) -> Option<Boundaries> {
     let everywhere = section.get("default").map_or(Some(Boundary::NoFlux), |field| {
@@ -48,11 +49,25 @@ pub(super) fn read(
         }
     }
     section.finish();
-    let mut boundaries = Boundaries::all(everywhere?);
+    let everywhere = everywhere?;
     if !good {
         return None;
     }
-    for (face, boundary) in general? {
+    let mut general = general?;
+    let mut boundaries = Boundaries::all(everywhere.clone());
+    if let (Boundary::Dirichlet(_) | Boundary::Robin { .. }, Some(grid)) = (&everywhere, grid)
+        && grid.dimensions() > 0
+    {
+        // The boundaries of a plane are its edges, those of a rod its ends: nothing passes across them.
+        boundaries = Boundaries::default();
+        let is_wide = |face: &Face| grid.shape()[face.axis] > 1;
+        for face in Face::ALL.into_iter().filter(is_wide) {
+            if !general.iter().any(|(other, _)| *other == face) {
+                general.push((face, everywhere.clone()));
+            }
+        }
+    }
+    for (face, boundary) in general {
         boundaries = boundaries.face(face, boundary);
     }
     for (name, faces) in own {

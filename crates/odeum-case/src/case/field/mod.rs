@@ -126,9 +126,10 @@ pub(super) fn read(
         findings.push(source_spans.place(error))
     };
 
-    let boundaries =
-        optional(root, "boundary", |section| boundaries::read(section, names, &mut source_spans));
     let cells = grid.as_ref().map(|cells| &cells.grid);
+    let boundaries = optional(root, "boundary", |section| {
+        boundaries::read(section, names, cells, &mut source_spans)
+    });
     let context = surroundings::Context { grid: cells, model, names, mask: None, files, findings };
     let mask = section.and_then(|section| grid::mask(&section, model, context, &mut source_spans));
     let mask_of_cells = mask.as_ref().and_then(Option::as_ref);
