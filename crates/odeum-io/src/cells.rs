@@ -124,16 +124,19 @@ fn head(file: &mut impl Read, grid: &Grid) -> Result<Head, String> {
     Ok(head)
 }
 
-/// Refuses the shape of an array that is not that of the grid, axes of one cell aside.
+/// Refuses the shape of an array that is not that of the grid; axes of one cell may be left out of it.
 pub fn fits(shape: &[usize], grid: &Grid) -> Result<(), String> {
     let [nx, ny, nz] = grid.shape();
+    let wanted = [nz, ny, nx];
     let plain = |shape: &[usize]| shape.iter().copied().filter(|&n| n > 1).collect::<Vec<_>>();
-    match plain(shape) == plain(&[nz, ny, nx]) {
+    // Of as many axes each is one of the grid: (4, 1, 4) is another plane than (1, 4, 4).
+    let fits = match shape.len() == wanted.len() {
+        true => *shape == wanted,
+        false => plain(shape) == plain(&wanted),
+    };
+    match fits {
         true => Ok(()),
-        false => {
-            let wanted = [nz, ny, nx];
-            Err(format!("its shape is {shape:?}, that of the grid [nz, ny, nx] = {wanted:?}"))
-        }
+        false => Err(format!("its shape is {shape:?}, that of the grid [nz, ny, nx] = {wanted:?}")),
     }
 }
 
@@ -210,6 +213,20 @@ mod tests {
         }
         let (at, value) = Numbers::Single(vec![1.0, f32::INFINITY]).not_finite().unwrap();
         assert_eq!((at, value), (1, f64::INFINITY));
+    }
+
+    #[test]
+    fn arrays_of_as_many_axes_as_the_grid_have_its_shape() {
+        let grid = Grid::new([4, 4, 1], 1.0).unwrap();
+        for (shape, is_right) in [
+            (&[1, 4, 4][..], true),
+            (&[4, 4], true),
+            (&[4, 1, 4], false),
+            (&[4, 4, 1], false),
+            (&[16], false),
+        ] {
+            assert_eq!(fits(shape, &grid).is_ok(), is_right, "{shape:?}");
+        }
     }
 
     /// Numbers are held as wide as they are in the file: a field of single precision twice as wide
