@@ -4,6 +4,7 @@ use crate::graph::{Builder, Graph, Node, NodeId, Op, Rule};
 use crate::pattern::Pattern;
 use crate::real::Real;
 use crate::symbol::{self, Symbol, SymbolMask};
+use std::ops::Mul;
 
 /// The nonzero derivatives of one node: (variable, derivative), variables ascending, and after them those by
 /// intermediate values in the order of their nodes.
@@ -105,7 +106,7 @@ impl Graph {
                             None => value / at(base),
                         };
                         let slope = Symbol::lit(f64::from(exponent)) * power;
-                        combine(&[&gradients[base.index()]], &[slope])
+                        combine(&[&gradients[base.index()]], &[slope], Mul::mul)
                     }
                     Node::Op(op, _) => {
                         let of = |k: usize| &gradients[node.args()[k].index()];
@@ -118,7 +119,10 @@ impl Graph {
                             choose(SymbolMask::new(operands[0].id()), of(1), of(2))
                         } else {
                             match op.rule(&operands, value) {
-                                Rule::Partials(partials) => combine(&all, &partials),
+                                Rule::Partials(partials) => {
+                                    let times = if is_steep(op) { guarded } else { Mul::mul };
+                                    combine(&all, &partials, times)
+                                }
                                 Rule::Choice(mask) => choose(mask, of(0), of(1)),
                                 Rule::Constant => Gradient::new(),
                             }
@@ -149,21 +153,36 @@ impl Graph {
 /// A gradient by the `n` variables alone: those by intermediate values replaced, the last of them first.
 fn resolve(mut gradient: Gradient, n: usize, of_intermediates: &[Gradient]) -> Gradient {
     while let Some((k, factor)) = gradient.pop_if(|(k, _)| *k >= n) {
-        let term = scaled(&of_intermediates[k - n], factor);
+        let term = scaled(&of_intermediates[k - n], factor, Mul::mul);
         gradient = sum_of(&gradient, &term);
     }
     gradient
 }
 
+/// A product of a partial derivative and a derivative.
+type Times = fn(Symbol, Symbol) -> Symbol;
+
+/// Where the value is finite, a partial derivative may be infinite.
+fn is_steep(op: Op) -> bool {
+    matches!(op, Op::Sqrt | Op::Cbrt | Op::Asin | Op::Acos | Op::Powf)
+}
+
+/// Zero where the derivative is zero, whatever the partial: √max(y, 0) does not depend on y below zero, where the
+/// root has the slope ∞.
+fn guarded(partial: Symbol, derivative: Symbol) -> Symbol {
+    let zero = Symbol::lit(0.0);
+    Symbol::select(derivative.eq(zero), zero, partial * derivative)
+}
+
 /// Σ partial × gradient.
-fn combine(gradients: &[&Gradient], partials: &[Symbol]) -> Gradient {
+fn combine(gradients: &[&Gradient], partials: &[Symbol], times: Times) -> Gradient {
     let terms =
-        gradients.iter().zip(partials).map(|(gradient, &partial)| scaled(gradient, partial));
+        gradients.iter().zip(partials).map(|(gradient, &partial)| scaled(gradient, partial, times));
     terms.fold(Gradient::new(), |sum, term| sum_of(&sum, &term))
 }
 
-fn scaled(gradient: &Gradient, factor: Symbol) -> Gradient {
-    gradient.iter().map(|&(k, d)| (k, factor * d)).collect()
+fn scaled(gradient: &Gradient, factor: Symbol, times: Times) -> Gradient {
+    gradient.iter().map(|&(k, d)| (k, times(factor, d))).collect()
 }
 
 fn sum_of(a: &Gradient, b: &Gradient) -> Gradient {
@@ -279,6 +298,32 @@ mod tests {
             vec![Symbol::select(y[0].le(Symbol::lit(0.0)), y[0], y[0] * y[0].ln())]
         });
         assert_eq!(graph.jacobian().0.eval(0.0, &[-1.0], &[]), [1.0]);
+    }
+
+    #[test]
+    fn what_does_not_change_has_no_slope_under_a_root() {
+        let graph = Graph::record(2, 1, |_, y, p| {
+            let [zero, one] = [0.0, 1.0].map(Symbol::lit);
+            let (above, clipped) = (p[0] * y[0].max(zero), y[0].max(-one).min(one));
+            vec![
+                above.sqrt(),
+                above.cbrt(),
+                above.powf(Symbol::lit(0.5)),
+                clipped.asin(),
+                clipped.acos(),
+                (y[0] * y[0] + y[1] * y[1]).sqrt(),
+            ]
+        });
+        let entries = graph.jacobian().0;
+        let at = |y: [f64; 2]| entries.eval(0.0, &y, &[2.0]);
+        assert_eq!(at([-2.0, 0.0]), [0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0]);
+        assert_eq!(at([0.0; 2])[5..], [0.0; 2]);
+        // A root that begins at zero is as steep as it is.
+        let root = Graph::record(1, 0, |_, y, _| vec![y[0].sqrt()]);
+        assert_eq!(root.jacobian().0.eval(0.0, &[0.0], &[]), [f64::INFINITY]);
+        for y in [[0.3, 0.4], [0.5, -0.7]] {
+            check(&graph, 0.0, &y, &[2.0]);
+        }
     }
 
     #[test]
