@@ -21,12 +21,26 @@ pub(crate) const FLAT_FRACTION: f64 = 1e-3;
 /// one over this.
 pub(crate) const LONGER: f64 = 100.0;
 
-/// A step of implicit methods moves the time by so many roundings at least.
+/// A first step moves the time by so many roundings at least.
 pub(crate) const LEAST_ULPS: f64 = 8.0;
 
-/// The curvature where its square is beyond the range of numbers: it asks for a step as small as it can be.
+/// The norm of a slope or a curvature whose square is beyond the range of numbers: it asks for a step as small as it
+/// can be.
 pub(crate) fn steepest<S: Scalar>() -> f64 {
     S::MAX.sqrt()
+}
+
+/// A norm, [`steepest`] where it is infinite.
+#[inline(always)]
+fn bounded<L: Lanes>(norm: L) -> L {
+    let beyond = norm.eq(L::lit(f64::INFINITY));
+    L::select(beyond, L::lit(steepest::<L::Scalar>()), norm)
+}
+
+/// The size of a first step from `t`, large enough to move the time.
+#[inline(always)]
+pub(crate) fn moving<L: Lanes>(size: L, t: L) -> L {
+    largest(size, t.abs() * L::lit(LEAST_ULPS * L::Scalar::EPSILON))
 }
 
 /// A first guess, to be refined by the curvature.
@@ -42,7 +56,7 @@ pub(crate) struct Guess<L> {
 pub(crate) fn guess<L: Lanes>(weights: &Weights<L>, y: &[L], slope: &[L], length: L) -> Guess<L> {
     let (zero, tiny_step) = (L::lit(0.0), L::lit(TINY_STEP));
     let d0 = start_norm(weights, y, slope, length, |i| y[i]);
-    let d1 = start_norm(weights, y, slope, length, |i| slope[i]);
+    let d1 = bounded(start_norm(weights, y, slope, length, |i| slope[i]));
     let small = d0.lt(L::lit(SMALL)) | d1.lt(L::lit(SMALL));
     let mut h0 = L::select(small, tiny_step, L::lit(GUESS) * d0 / d1);
     h0 = L::select(h0.lt(length.abs()), h0, length.abs());
@@ -76,11 +90,8 @@ pub(crate) fn linearised<L: Lanes>(
     let Along { plan, direction: slope, time, derivatives, out: second } = along;
     L::outline(Along { plan, direction: slope, time, derivatives, out: &mut *second });
     let guess = guess(weights, y, slope, length);
-    let curvature = start_norm(weights, y, slope, length, |i| second[i]);
-    let beyond = L::lit(f64::INFINITY);
-    let curvature = L::select(curvature.eq(beyond), L::lit(steepest::<L::Scalar>()), curvature);
-    let size = refined(curvature, length, &guess, error_order);
-    largest(size, t.abs() * L::lit(LEAST_ULPS * L::Scalar::EPSILON))
+    let curvature = bounded(start_norm(weights, y, slope, length, |i| second[i]));
+    moving(refined(curvature, length, &guess, error_order), t)
 }
 
 /// The size of the first step, from the norm of the curvature.

@@ -37,6 +37,7 @@ macro_rules! conforms {
             conforms!(@test saves_at_times, $precision, $($attribute)?);
             conforms!(@test segments_are_cold_starts, $precision, $($attribute)?);
             conforms!(@test kept_steps_save_searches, $precision, $($attribute)?);
+            conforms!(@test first_steps_move_the_time, $precision, $($attribute)?);
             conforms!(@test spans_and_parameters_are_per_system, $precision, $($attribute)?);
             conforms!(@deceiver poles_are_not_passed, $precision, $($attribute)?);
             conforms!(@deceiver fixed_steps_do_not_pass_poles, $precision, $($attribute)?);

@@ -1,7 +1,7 @@
 //! What every method must do on every backend in every precision.
 
 use crate::host;
-use crate::systems::{Copies, Fate, Fates, Smooth};
+use crate::systems::{Copies, Fate, Fates, Smooth, Wakes};
 use odeum_core::Tape;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::method::exponential::Action;
@@ -422,6 +422,33 @@ pub(crate) fn kept_steps_save_searches<T: Precision>(subject: &Subject) {
         assert_eq!(together.y(s), alone.y(0), "system {s}");
         assert_eq!(together.stats[s], alone.stats[0], "system {s}");
         assert_eq!(together.next_steps[s], alone.next_steps[0], "system {s}");
+    }
+}
+
+/// A component that is zero where the absolute tolerance is next to nothing asks for a first step below any number, or
+/// below the roundings of the time.
+pub(crate) fn first_steps_move_the_time<T: Precision>(subject: &Subject) {
+    // The iterations of these are judged by the state before the step.
+    let iterates = matches!(subject.method, Method::Radau(_) | Method::Exponential(_));
+    let least = match (T::EPSILON < 1e-10, iterates) {
+        (true, false) => 1e-160,
+        (true, true) => 1e-20,
+        (false, false) => 1e-24,
+        (false, true) => 1e-9,
+    };
+    let spans: Vec<(f64, f64)> =
+        [0.0, 1.0, -64.0, 1024.0].map(|start| (start, start + 1.0)).to_vec();
+    let start = [1.0, 0.0].map(T::from_f64);
+    for atol in [least, 1e-6] {
+        let ensemble = Ensemble::repeated(&start, spans.len(), (0.0, 1.0)).unwrap();
+        let ensemble = ensemble.with_spans(spans.clone()).unwrap();
+        let options = Options::new(Tolerance::new(1e-4, atol));
+        let solution = subject.solve(Wakes, &ensemble, &subject.method, &options);
+        assert!(solution.all_succeeded(), "atol {atol:e}: {:?}", solution.status);
+        for s in 0..spans.len() {
+            let error = solution.y(s)[1].to_f64() + (-1.0_f64).exp_m1();
+            assert!(error.abs() < 2e-3, "{error:e} at atol {atol:e} from {:?}", spans[s]);
+        }
     }
 }
 

@@ -24,6 +24,21 @@ impl System for Smooth {
     }
 }
 
+/// x' = −x from 1, beside y' = x from 0: a component that is zero at the start but does not stay there.
+#[derive(Clone, Copy)]
+pub(crate) struct Wakes;
+
+impl System for Wakes {
+    fn dim(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = -y[0];
+        dydt[1] = y[0];
+    }
+}
+
 /// What becomes of a system of [`Fates`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fate {

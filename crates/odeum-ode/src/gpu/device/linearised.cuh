@@ -120,20 +120,19 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
     }
     const real length = od_abs(c.length);
     const auto norm = [&](OdNorm &n) { return od_norm_of_size(od_group_norm(task, g, n)); };
-    const real d0 = norm(state), d1 = norm(slope), d2 = norm(curvature);
+    const real d0 = norm(state), d1 = od_first_norm(norm(slope)), curved = od_first_norm(norm(curvature));
     const bool small = d0 < OD_SMALL || d1 < OD_SMALL;
     real h0 = small ? OD_TINY_STEP : OD_GUESS * d0 / d1;
     h0 = h0 < length ? h0 : length;
     // Whatever is not a positive finite number (a slope that is not finite) becomes the tiny step.
     h0 = h0 > real(0) ? h0 : OD_TINY_STEP;
     // Of a Jacobian that is not a number the step itself will say so.
-    const real curved = d2 == od_inf() ? OD_STEEPEST : d2;
     const real steepest = od_larger(d1, curved < od_inf() ? curved : d1);
     const real exponent = real(-1) / real(OD_ERROR_ORDER + 1);
     const real by_slope = od_exp(od_ln(steepest * OD_LONGER) * exponent);
     const real flat = od_larger(OD_TINY_STEP, h0 * OD_FLAT_FRACTION);
     const real h1 = steepest <= OD_FLAT ? flat : by_slope;
     const real cap = h0 * OD_LONGER;
-    return od_larger(h1 < cap ? h1 : cap, od_abs(c.t) * (OD_LEAST_ULPS * OD_EPSILON));
+    return od_moving(h1 < cap ? h1 : cap, c.t);
 }
 #endif

@@ -88,6 +88,17 @@ OD_FN real od_bounded(const OdTask &task, real h) {
     return h < real(0) ? -task.largest_step : task.largest_step;
 }
 
+// The norm of a slope or a curvature at the start: where its square is beyond the range of numbers it asks for a step as
+// small as it can be.
+OD_FN real od_first_norm(real norm) {
+    return norm == od_inf() ? OD_STEEPEST : norm;
+}
+
+// The size of a first step from t, large enough to move the time.
+OD_FN real od_moving(real size, real t) {
+    return od_larger(size, od_abs(t) * (OD_LEAST_ULPS * OD_EPSILON));
+}
+
 // The first step of a piece from its size, no longer than the piece.
 OD_FN real od_first(const OdTask &task, const OdStepLoop &c, real size) {
     const real length = od_abs(c.length);

@@ -112,7 +112,7 @@ OD_FN real od_start_norm(const OdTask &task, const OdNorm &n) {
 
 // The signed size of the probing step.
 OD_FN real od_probe_step(const OdTask &task, const OdStart &s, real length) {
-    const real d0 = od_start_norm(task, s.state), d1 = od_start_norm(task, s.slope);
+    const real d0 = od_start_norm(task, s.state), d1 = od_first_norm(od_start_norm(task, s.slope));
     const bool small = d0 < OD_SMALL || d1 < OD_SMALL;
     real h0 = small ? OD_TINY_STEP : OD_GUESS * d0 / d1;
     h0 = h0 < od_abs(length) ? h0 : od_abs(length);
@@ -121,16 +121,17 @@ OD_FN real od_probe_step(const OdTask &task, const OdStart &s, real length) {
     return length < real(0) ? -h0 : h0;
 }
 
-// The size of the first step after a probing step of signed size h0.
-OD_FN real od_automatic_step(const OdTask &task, const OdStart &s, real h0) {
+// The size of the first step from t after a probing step of signed size h0.
+OD_FN real od_automatic_step(const OdTask &task, const OdStart &s, real t, real h0) {
     const real size = od_abs(h0);
-    const real steepest =
-        od_larger(od_start_norm(task, s.slope), od_start_norm(task, s.change) / size);
+    const real slope = od_first_norm(od_start_norm(task, s.slope));
+    const real curvature = od_start_norm(task, s.change) / size;
+    const real steepest = od_larger(slope, curvature < od_inf() ? curvature : slope);
     const real exponent = real(-1) / real(OD_ERROR_ORDER + 1);
     const real by_slope = od_exp(od_ln(steepest * OD_LONGER) * exponent);
     const real flat = od_larger(OD_TINY_STEP, size * OD_FLAT_FRACTION);
     const real h1 = steepest <= OD_FLAT ? flat : by_slope;
     const real cap = size * OD_LONGER;
-    return h1 < cap ? h1 : cap;
+    return od_moving(h1 < cap ? h1 : cap, t);
 }
 #endif

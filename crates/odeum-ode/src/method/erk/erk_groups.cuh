@@ -84,7 +84,7 @@ OD_FN_MEMBER real OdErk::first_size(const OdTask &task, OdStepLoop &c, OdSystem 
         step = od_probe_step(task, start, c.length);
         od_erk_evaluate(c, x, *this, 1, 2, step, true);
     }
-    return od_automatic_step(task, start, step);
+    return od_automatic_step(task, start, c.t, step);
 }
 #endif
 

@@ -201,7 +201,7 @@ od_erk_lanes(const OdTask task) {
         }
 #if OD_PROBE
         if (probe_turn) {
-            if (probing) c.h = od_first(task, c, od_automatic_step(task, start, step));
+            if (probing) c.h = od_first(task, c, od_automatic_step(task, start, c.t, step));
             // Systems that waited have their slope, too: to the same bits where they had it before; else it counts.
             else if (OD_FSAL && !have_slope) ++c.nfev;
             have_slope = true;

@@ -288,7 +288,7 @@ od_erk(const OdTask task) {
         }
 #if OD_PROBE
         if (probing) {
-            c.h = od_first(task, c, od_automatic_step(task, start, step));
+            c.h = od_first(task, c, od_automatic_step(task, start, c.t, step));
             probing = false;
             have_slope = true;
             continue;

@@ -76,7 +76,7 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> ErkStepper<'a, L, F> {
         let order = self.tableau.embedded_order;
         let curvature =
             first_step::estimated_curvature(&self.weights, at.y, slopes, length, &guess);
-        first_step::refined(curvature, length, &guess, order)
+        first_step::moving(first_step::refined(curvature, length, &guess, order), at.t)
     }
 }
 

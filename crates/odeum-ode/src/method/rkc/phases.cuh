@@ -84,7 +84,7 @@ template <class Vectors> OD_FN void od_rkc_decide(const OdTask &task, OdRkcLoop 
         }
     } else if (loop.phase == OD_AT_EULER) {
         const real trial = od_abs(loop.step), error = trial * od_sqrt(x.squares_of_euler_error(trial) / real(OD_N));
-        c.h = od_first(task, c, od_rkc_first_size(trial, error, od_abs(c.length)));
+        c.h = od_first(task, c, od_rkc_first_size(c.t, trial, error, od_abs(c.length)));
         if (!(c.h == c.h)) c.h = od_first(task, c, od_abs(c.length));
         attempt = true;
     } else {

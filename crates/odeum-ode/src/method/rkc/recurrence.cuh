@@ -68,12 +68,12 @@ OD_FN OdStable od_stable(const OdTask &task, real t, real wanted, real radius) {
     return OdStable{step, valid ? stages : real(2), valid};
 }
 
-// The size of the first step of a piece, where an Euler step of size `trial` has this error. An estimate that is not
+// The size of the first step of a piece from t, where an Euler step of size `trial` has this error. An estimate that is not
 // finite must not become the step: the attempt meets the cause itself.
-OD_FN real od_rkc_first_size(real trial, real error, real length) {
+OD_FN real od_rkc_first_size(real t, real trial, real error, real length) {
     const real root = od_sqrt(error);
     const real cautious = R(0.1) * trial;
-    const real size = cautious < length * root ? cautious / root : length;
+    const real size = od_moving(cautious < length * root ? cautious / root : length, t);
     return size > real(0) ? size : length;
 }
 

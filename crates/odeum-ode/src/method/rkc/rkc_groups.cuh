@@ -196,7 +196,7 @@ OD_FN_MEMBER real OdRkc::first_size(const OdTask &task, OdStepLoop &c, OdSystem 
         sum = od_fma(ratio, ratio, sum);
     }
     const real error = trial * od_sqrt(od_group_sum(g, sum) / real(OD_N));
-    return od_rkc_first_size(trial, error, length);
+    return od_rkc_first_size(c.t, trial, error, length);
 }
 
 template <class Propose>

@@ -4,6 +4,7 @@ use super::Rkc;
 use super::radius::{Estimation, PowerMethod};
 use super::recurrence::{Recurrence, STABILITY};
 use crate::controller::exact_step;
+use crate::method::first_step;
 use crate::method::rhs::Rhs;
 use crate::method::stepper::{Attempt, Cost, First, Point, Start, Stepper};
 use crate::tolerance::{Norm, Tolerance, Weights, largest};
@@ -233,7 +234,8 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
                 cost.add_fresh::<L>(restarted, 1);
                 let root = self.euler_error(at.y, trial).sqrt();
                 let cautious = L::lit(0.1) * trial;
-                L::select(cautious.lt(length * root), cautious / root, length)
+                let size = L::select(cautious.lt(length * root), cautious / root, length);
+                first_step::moving(size, at.t)
             }
         };
         // A non-finite estimate must not become the step: the attempt then meets the cause itself.
