@@ -341,7 +341,7 @@ class Runs:
         for name in self._spans():
             raise InputError(name, "in a session", "leave it out: `advance` says where to go")
         threads = _options.threads(options)
-        case = self.case((0.0, 1.0), **{"warm_start": True, **options})
+        case = self.case((0.0, 1.0), **{"warm_start": True, **options, "segments": 1})
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         raw = case.open(threads).session(systems)
         is_single = case.document.get("run", {}).get("precision") == "f32"

@@ -117,7 +117,10 @@ pub(super) fn read(
         source_spans.put("ensemble.count", f.source_span());
         f.whole(1, u64::from(u32::MAX))
     });
-    let seed = section.get("seed").map(|f| f.whole(0, u64::MAX));
+    let seed = section.get("seed").map(|f| match section.has("perturb") {
+        true => f.whole(0, u64::MAX),
+        false => f.refuse("`seed` without `perturb`", "say what is random, or leave `seed` out"),
+    });
     let perturb = section.get("perturb").map(|f| read_perturb(&f, model, findings));
     let sweep = section.get("sweep").map(|f| read_sweep(&f, model, findings));
     let table_field = section.get("table");

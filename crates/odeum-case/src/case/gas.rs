@@ -219,6 +219,15 @@ pub(super) fn read(
             return None;
         }
     };
+    for (name, what) in [(TEMPERATURE, "temperature"), (PRESSURE, "pressure")] {
+        if kinetics.species_index(name).is_some() {
+            let message = format!("the mechanism has a species `{name}`, as the {what} is called");
+            let help = format!(
+                "in tables, sweeps and elsewhere `{name}` is the {what}: rename the species to vary it"
+            );
+            file.warn(message, help);
+        }
+    }
     let amounts = |field: &Field<'_>| amounts(field, &kinetics, findings);
     let mut taken = Vec::new();
     let of_state = |composition| match composition {

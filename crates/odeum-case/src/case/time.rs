@@ -82,7 +82,14 @@ pub(super) fn read(
         }
         None => Some(1),
     };
-    let warm_start = section.get("warm_start").map_or(Some(false), |field| field.truth());
+    let warm_start = section.get("warm_start").map_or(Some(false), |field| {
+        let warm = field.truth()?;
+        if warm && !section.has("segments") {
+            let message = "`warm_start` without `segments`";
+            return field.refuse(message, "give the number of segments, or leave `warm_start` out");
+        }
+        Some(warm)
+    });
     let save = match section.get("save") {
         None => Some(None),
         Some(field) => {

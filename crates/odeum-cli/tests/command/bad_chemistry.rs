@@ -283,6 +283,19 @@ fn explicit_methods_are_warned_of() {
     assert!(!said.err.contains("explicit"), "{}", said.err);
 }
 
+/// Tritium is called `T`, as the temperature is.
+#[test]
+fn species_that_are_called_as_the_temperature_are_warned_of() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen().replace("N2", "T"));
+    folder.write("a.toml", with("N2 = 3.76", "T = 3.76"));
+    let said = folder.odeum(&["check", "a.toml"]).well();
+    for part in ["warning", "a species `T`, as the temperature", "a.toml:3:", "rename the species"]
+    {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+}
+
 /// Systems that do not fit are refused before the start of each is looked at.
 #[test]
 fn more_systems_than_fit_are_refused_at_once() {

@@ -192,6 +192,21 @@ fn tolerances_and_options() {
 }
 
 #[test]
+fn keys_that_mean_nothing_without_another() {
+    let warm = |keys: &str| with("[time]", &format!("[time]\n{keys}"));
+    let said =
+        ["`warm_start` without `segments`", "--> a.toml:8:14", "give the number of segments"];
+    refused(warm("warm_start = true"), &said);
+    let seed = DECAY.to_owned() + "[ensemble]\ncount = 2\nseed = 1\n";
+    refused(&seed, &["`seed` without `perturb`", "--> a.toml:18:8", "say what is random"]);
+    let folder = Folder::new();
+    let perturbed = seed + "perturb = { of = \"a\", relative = 0.1 }\n";
+    for good in [warm("warm_start = true\nsegments = 1"), warm("warm_start = false"), perturbed] {
+        folder.write("a.toml", good).odeum(&["check", "a.toml"]).well();
+    }
+}
+
+#[test]
 fn tables_with_wrong_columns_or_ragged_rows() {
     let table = |csv: &str, more: &str, parts: &[&str]| {
         let folder = Folder::new();
@@ -325,6 +340,7 @@ fn arguments_are_checked() {
     for (args, part) in [
         (&["run", "a.toml", "--device", "gpu"][..], "cuda:N"),
         (&["run", "a.toml", "--threads", "0"], "from 1 to"),
+        (&["run", "a.toml", "--threads", "-1"], "from 1 to"),
         (&["run", "a.toml", "--checkpoint-every", "-1"], "--checkpoint-every"),
         (&["run", "a.toml", "--resume", "--overwrite"], "--resume goes on"),
         (&["run"], "CASE"),

@@ -43,7 +43,8 @@ fn the_example_is_a_case() {
 fn every_entry_of_the_tables_is_accepted() {
     for entry in entries("time") {
         let span = if entry.starts_with("span") { "" } else { "span = [0.0, 10.0]\n" };
-        checks(&format!("{SPRING}{METHOD}{TOLERANCE}[time]\n{span}{entry}\n"));
+        let segments = if entry.starts_with("warm_start") { "segments = 2\n" } else { "" };
+        checks(&format!("{SPRING}{METHOD}{TOLERANCE}[time]\n{span}{segments}{entry}\n"));
     }
     for entry in entries("ensemble") {
         let entry = entry.replace(", …", "");
@@ -51,7 +52,10 @@ fn every_entry_of_the_tables_is_accepted() {
         let table =
             if reads("columns") || reads("bad_rows") { "table = \"starts.csv\"\n" } else { "" };
         let columns = if reads("table") || reads("bad_rows") { "columns = [\"x\"]\n" } else { "" };
-        checks(&format!("{SPRING}{METHOD}{TOLERANCE}{TIME}[ensemble]\n{table}{entry}\n{columns}"));
+        let perturb =
+            if reads("seed") { "perturb = { of = \"states\", relative = 1e-3 }\n" } else { "" };
+        let rest = format!("{table}{entry}\n{columns}{perturb}");
+        checks(&format!("{SPRING}{METHOD}{TOLERANCE}{TIME}[ensemble]\n{rest}"));
     }
     for entry in entries("method") {
         let name = match entry.split(' ').next() {
