@@ -117,7 +117,7 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_parser = device::parse)]
     pub(crate) device: Option<Device>,
     /// Threads of the CPU [default: as the case file says, else one for each core]
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
 }
 
@@ -187,37 +187,49 @@ pub(crate) struct PasrRuns {
     #[arg(long, value_name = "SPECIES:MOLES,…")]
     pub(crate) oxidizer: Option<String>,
     /// Temperatures of what flows in, in K, separated by commas
-    #[arg(long, value_name = "T,…", value_delimiter = ',', default_value = "400,600,800")]
+    #[arg(
+        long,
+        value_name = "T,…",
+        value_delimiter = ',',
+        default_value = "400,600,800",
+        allow_negative_numbers = true
+    )]
     pub(crate) temperature: Vec<f64>,
     /// Pressures in atm, separated by commas
-    #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "1,10,25")]
+    #[arg(
+        long,
+        value_name = "P,…",
+        value_delimiter = ',',
+        default_value = "1,10,25",
+        allow_negative_numbers = true
+    )]
     pub(crate) pressure: Vec<f64>,
     /// Equivalence ratio
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) phi: f64,
     /// Particles, an even number
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = particles)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = particles, allow_negative_numbers = true)]
     pub(crate) particles: usize,
     /// Duration of a run in residence times
-    #[arg(long, value_name = "N", default_value_t = 10.0)]
+    #[arg(long, value_name = "N", default_value_t = 10.0, allow_negative_numbers = true)]
     pub(crate) residence_times: f64,
     /// Residence time in s [default: 0.01 for H2, else 0.005]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) tau_res: Option<f64>,
     /// Mixing time in s [default: 0.001]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) tau_mix: Option<f64>,
     /// Pairing time in s [default: 0.001]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) tau_pair: Option<f64>,
     /// Fuel and oxidizer enter apart
     #[arg(long)]
     pub(crate) non_premixed: bool,
     /// Seed of the random choices
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
 }
 
@@ -233,11 +245,11 @@ pub(crate) struct BenchArgs {
     pub(crate) name: String,
     /// Numbers of systems, separated by commas; of a mechanism's studies on a processor one, on a GPU the
     /// largest but in the parts sizes and jacobians
-    #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
+    #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems, allow_negative_numbers = true)]
     pub(crate) systems: Vec<usize>,
     /// Edges of the cubes of the study `fields`, separated by commas [default: 64,128,256 on a
     /// processor, about a minute; 64,128,256,512,1024 on a GPU]; with --small of rods and layers
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = systems)]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = systems, allow_negative_numbers = true)]
     pub(crate) sizes: Vec<usize>,
     /// Of the study `fields`: grids of one and two dimensions on one thread, in turn with a plain loop in C
     /// that gcc compiles here (-O3 -march=native)
@@ -310,6 +322,10 @@ fn threads(text: &str) -> Result<usize, String> {
         Ok(n @ 1..=65_536) => Ok(n),
         _ => Err("give a number of threads from 1 to 65536".to_owned()),
     }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "give a whole number, zero or more".to_owned())
 }
 
 fn particles(text: &str) -> Result<usize, String> {
