@@ -15,10 +15,10 @@ pub const WARP: usize = 32;
 pub struct Solution<T> {
     /// Number of equations n.
     pub dim: usize,
-    /// Time each system reached \[M\].
+    /// Time each system reached \[M\]; zero of one that did not run.
     pub t: Vec<f64>,
     /// State at the time reached, component-major [n × M]; of a system that failed, the last
-    /// accepted state, which is finite.
+    /// accepted state, which is finite; zeros of one that did not run.
     pub states: Vec<T>,
     /// Times of the saved states \[K\], as asked.
     pub save_times: Vec<f64>,
@@ -147,6 +147,9 @@ impl<T: Scalar> Solution<T> {
     }
 
     /// The state \[n\] of system `s` at the time it reached.
+    ///
+    /// # Panics
+    /// When there is no such system.
     pub fn y(&self, s: usize) -> Vec<T> {
         (0..self.dim).map(|i| self.states[i * self.len() + s]).collect()
     }

@@ -80,7 +80,7 @@ class Stability:
     positive : float or None
         The largest step of forward Euler that keeps positive values positive, of problems with a velocity [time].
     remedy : str or None
-        What to do where waves that hardly fade limit the method.
+        What to do where weakly damped waves limit the method.
     """
 
     step: float

@@ -28,7 +28,7 @@ use std::f64::consts::PI;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// The largest stable step of forward Euler \[time\]: for every damped eigenvalue
-    /// −2 Re λ/|λ|²; infinite when nothing limits it. Waves that turn while they hardly fade, or not at
+    /// −2 Re λ/|λ|²; infinite when nothing limits it. Waves that are weakly damped, or not at
     /// all, forward Euler makes grow: by a step that resolves them (|hλ| ≤ ½) no faster than the
     /// fastest growth that there is, or by a tenth in the whole span. Where something grows by itself no
     /// larger than 2/[`growth`](Stability::growth): of that a step sees nothing. With a velocity also no
@@ -66,20 +66,20 @@ impl Stability {
         self.largest(method, f64::INFINITY)
     }
 
-    /// What a [share](crate::Steps::Fraction) is one of \[time\]: the largest stable step, and where
+    /// What a [fraction](crate::Steps::Fraction) is one of \[time\]: the largest stable step, and where
     /// something grows no longer than 1/[`growth`](Stability::growth).
     pub fn usual_step(&self, method: Method) -> f64 {
         self.largest_step(method).min(1.0 / self.growth)
     }
 
-    /// What to do where waves that hardly fade limit a method.
+    /// What to do where weakly damped waves limit a method.
     pub fn remedy(&self, method: Method) -> Option<String> {
         let (own, of_moment) = (self.largest_step(method), self.largest_of_moment(method));
         let other = self.largest_step(Method::Ssprk3);
         let better = method != Method::Ssprk3 && own < of_moment && other > 3.0 * own;
         better.then(|| {
             let name = method.name();
-            format!("{name} makes waves grow that hardly fade: ssprk3 takes steps to {other:.6e}")
+            format!("{name} makes weakly damped waves grow: ssprk3 takes steps to {other:.6e}")
         })
     }
 
