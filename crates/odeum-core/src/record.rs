@@ -17,10 +17,12 @@ impl Graph {
             system.rhs(t, &y, &p, &mut dydt);
             (dydt, system.spectral_radius(t, &y, &p))
         });
-        let names = (system.state_names(), system.param_names());
-        let radius = radius.map(|radius| Graph::assemble(&builder, &[radius.id()], names.clone()));
-        let rhs: Vec<NodeId> = rhs.iter().map(|symbol| symbol.id()).collect();
-        Graph::assemble(&builder, &rhs, names).with_spectral_radius(radius)
+        let graph = |outputs: &[Symbol]| {
+            let outputs: Vec<NodeId> = outputs.iter().map(|symbol| symbol.id()).collect();
+            let graph = Graph::assemble(&builder, &outputs, numbered(n, m));
+            graph.named(system.state_names(), system.param_names())
+        };
+        graph(&rhs).with_spectral_radius(radius.map(|radius| graph(&[radius])))
     }
 
     /// Writes down the values `f(t, y, p)` returns, for `n_states` states and `n_params`
@@ -35,8 +37,46 @@ impl Graph {
             f(t, &y, &p)
         });
         let outputs: Vec<NodeId> = values.iter().map(|symbol| symbol.id()).collect();
-        let states = (0..n_states).map(|i| format!("y{i}")).collect();
-        let params = (0..n_params).map(|j| format!("p{j}")).collect();
-        Graph::assemble(&builder, &outputs, (states, params))
+        Graph::assemble(&builder, &outputs, numbered(n_states, n_params))
+    }
+}
+
+/// Names of n states and m parameters to which nobody gave any.
+fn numbered(n: usize, m: usize) -> (Vec<String>, Vec<String>) {
+    let named = |letter: char, count: usize| (0..count).map(|i| format!("{letter}{i}")).collect();
+    (named('y', n), named('p', m))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names the first of its two components, and more parameters than it has.
+    struct Oscillator;
+
+    impl System for Oscillator {
+        fn dim(&self) -> usize {
+            2
+        }
+
+        fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+            (dydt[0], dydt[1]) = (y[1], -y[0]);
+        }
+
+        fn state_names(&self) -> Vec<String> {
+            vec!["x".to_owned()]
+        }
+
+        fn param_names(&self) -> Vec<String> {
+            vec!["k".to_owned()]
+        }
+    }
+
+    #[test]
+    fn as_many_names_as_components() {
+        let graph = Graph::trace(&Oscillator);
+        assert_eq!(graph.state_names(), ["x", "y1"]);
+        assert!(graph.param_names().is_empty());
+        assert_eq!(graph.jacobian().1.nnz(), 2);
     }
 }

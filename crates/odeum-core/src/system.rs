@@ -132,12 +132,12 @@ pub trait System: Sync {
         Vec::new()
     }
 
-    /// Names of the components, in order; `y0, y1, …` unless said.
+    /// Names of the components, in order; what is left out is called `y0, y1, …`.
     fn state_names(&self) -> Vec<String> {
         (0..self.dim()).map(|i| format!("y{i}")).collect()
     }
 
-    /// Names of the parameters, in order; `p0, p1, …` unless said.
+    /// Names of the parameters, in order; what is left out is called `p0, p1, …`.
     fn param_names(&self) -> Vec<String> {
         (0..self.n_params()).map(|i| format!("p{i}")).collect()
     }

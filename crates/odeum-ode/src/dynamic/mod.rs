@@ -58,11 +58,16 @@ struct Facts {
 
 impl Facts {
     fn of(system: &impl System) -> Facts {
+        let (dim, n_params) = (system.dim(), system.n_params());
+        let all = |given: Vec<String>, letter: char, count: usize| {
+            let name = |i: usize| given.get(i).cloned().unwrap_or_else(|| format!("{letter}{i}"));
+            (0..count).map(name).collect()
+        };
         Facts {
-            dim: system.dim(),
-            n_params: system.n_params(),
-            state_names: system.state_names(),
-            param_names: system.param_names(),
+            dim,
+            n_params,
+            state_names: all(system.state_names(), 'y', dim),
+            param_names: all(system.param_names(), 'p', n_params),
             pattern: system.jacobian_pattern().cloned(),
         }
     }

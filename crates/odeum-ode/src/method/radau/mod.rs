@@ -42,7 +42,7 @@ use odeum_core::Error;
 /// Radau IIA of order 5 and its options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Radau {
-    /// Most Newton iterations in a step, at least 2; default 7.
+    /// Most Newton iterations in a step, from 2 to 1000; default 7.
     pub max_iterations: u32,
     /// Where the Jacobian comes from.
     pub jacobian: JacobianBy,
@@ -63,8 +63,9 @@ impl Radau {
     pub const ERROR_ORDER: u32 = 3;
 
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.max_iterations < 2 {
-            return Err(Error::input("max_iterations", self.max_iterations, "must be at least 2"));
+        if !(2..=1000).contains(&self.max_iterations) {
+            let remedy = "must lie between 2 and 1000";
+            return Err(Error::input("max_iterations", self.max_iterations, remedy));
         }
         Ok(())
     }
