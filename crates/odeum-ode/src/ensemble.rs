@@ -246,12 +246,19 @@ impl<T: Scalar> Ensemble<T> {
     }
 
     /// The systems of `range` alone, as an ensemble of their own.
-    pub fn slice(&self, range: Range<usize>) -> Self {
+    ///
+    /// # Errors
+    /// A range that is empty, or reaches beyond the last system.
+    pub fn slice(&self, range: Range<usize>) -> Result<Self, Error> {
         let (first, len) = (range.start, range.len());
+        if len == 0 || range.end > self.n_systems {
+            let remedy = format!("must name systems of 0..{}, one at least", self.n_systems);
+            return Err(Error::input("range", format!("{first}..{}", range.end), remedy));
+        }
         let part = |all: &[T]| -> Vec<T> {
             all.chunks_exact(self.n_systems).flat_map(|c| &c[first..first + len]).copied().collect()
         };
-        Ensemble {
+        Ok(Ensemble {
             dim: self.dim,
             n_systems: len,
             n_params: self.n_params,
@@ -266,7 +273,7 @@ impl<T: Scalar> Ensemble<T> {
             },
             first_steps: self.first_steps.as_ref().map(|steps| steps[range].to_vec()),
             takes_invalid: self.takes_invalid,
-        }
+        })
     }
 }
 
@@ -281,7 +288,6 @@ pub(crate) fn check_counts(dim: usize, states: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses states that are no numbers.
 /// Refuses another number of values than the states of so many systems have.
 pub(crate) fn check_count(dim: usize, systems: usize, values: usize) -> Result<(), Error> {
     let wanted = dim * systems;
@@ -292,6 +298,7 @@ pub(crate) fn check_count(dim: usize, systems: usize, values: usize) -> Result<(
     Ok(())
 }
 
+/// Refuses states that are no numbers.
 pub(crate) fn check_states<T: Scalar>(states: &ArrayRef<'_, T>) -> Result<(), Error> {
     let Some((s, i)) = states.first_non_finite() else { return Ok(()) };
     let field = Argument::new("states").at(i).at(s);

@@ -254,7 +254,7 @@ fn reference<T: Scalar>(
     workload: &Workload,
     ensemble: &Ensemble<T>,
 ) -> Result<Solution<f64>, Error> {
-    let few = ensemble.slice(0..CHECKED.min(ensemble.len()));
+    let few = ensemble.slice(0..CHECKED.min(ensemble.len()))?;
     let widen = |values: &[T]| values.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
     let wide = Ensemble::new(few.dim(), widen(few.states()), few.span(0))?;
     let wide = if few.n_params() == 0 { wide } else { wide.with_params(widen(few.params()))? };

@@ -28,6 +28,7 @@ use crate::method::rhs::{Erased, Inlined};
 use crate::method::rkc::stepper::RkcStepper;
 use crate::monitor::Monitor;
 use crate::options::Options;
+use crate::solve::check_steps_in;
 use drive::drive;
 use feed::Feed;
 use inlining::Timing;
@@ -85,7 +86,7 @@ impl<T: Scalar> Run<'_, T> {
                 format!("this processor has no such instructions; it has {}", names.join(", ")),
             ));
         }
-        Ok(())
+        check_steps_in::<T>(self.method, self.options)
     }
 
     /// Integrates an ensemble.

@@ -5,8 +5,8 @@ use odeum_cuda::host::Host;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems;
 use odeum_ode::{
-    ArrayMut, ArrayRef, Device, DynSystem, Ensemble, Inputs, Method, Monitor, Options, Outputs,
-    SavedMut, Solution, Solver, Stats, Status, Tolerance,
+    ArrayMut, ArrayRef, Compiled, Controller, Device, DynSystem, Ensemble, FirstStep, Inputs,
+    Method, Monitor, Options, Outputs, Radau, SavedMut, Solution, Solver, Stats, Status, Tolerance,
 };
 
 const SYSTEMS: usize = 53;
@@ -258,4 +258,55 @@ fn arrays_that_do_not_fit_are_refused() {
     let saves = options.clone().save_at(vec![0.5]);
     says(into(&mut end, 3, &saves).unwrap_err(), "saved");
     assert!(into(&mut end, 3, &options).is_ok());
+}
+
+#[test]
+fn ranges_without_systems_are_refused() {
+    let ensemble = Ensemble::repeated(&[1.0, 0.0, 0.0], 5, (0.0, 1.0)).unwrap();
+    for range in [2..2, 4..6, 9..9, 5..7] {
+        let error = ensemble.slice(range.clone()).unwrap_err().to_string();
+        let found = format!("range: found {}..{}", range.start, range.end);
+        assert!(error.contains(&found) && error.contains("0..5"), "{error}");
+    }
+    assert_eq!(ensemble.slice(0..5).unwrap(), ensemble);
+}
+
+#[test]
+fn steps_that_single_precision_makes_zero_are_refused() {
+    fn solved<T: Compiled>(method: &Method, options: &Options) -> Result<(), String> {
+        let one = T::from_f64(1.0);
+        let ensemble = Ensemble::repeated(&[one; 3], 2, (0.0, 1e-3)).unwrap();
+        let ensemble = ensemble.with_shared_params(vec![one; 3]).unwrap();
+        let lorenz = DynSystem::from(&problems::find("lorenz").unwrap());
+        let solver = Solver::new(lorenz, method, &Device::cpu(), options).unwrap();
+        let said = |error: odeum_ode::Error| error.to_string();
+        let into_session = solver.session(&ensemble).unwrap().advance((0.0, 1e-3)).map(drop);
+        assert_eq!(into_session.map_err(said), solver.solve(&ensemble).map(drop).map_err(said));
+        solver.solve(&ensemble).map(drop).map_err(said)
+    }
+    let options = Options::new(Tolerance::new(1e-4, 1e-6)).max_steps(9);
+    for method in [Method::tsit5(), Method::rkc(), Method::rodas5p(), Method::radau()] {
+        let fixed = method.clone().with_controller(Controller::fixed(1e-60));
+        for (method, options, field) in [
+            (&fixed, options.clone(), "controller.step"),
+            (&method, options.clone().first_step(FirstStep::Size(1e-60)), "first_step"),
+            (&method, options.clone().first_step(FirstStep::Fraction(1e-60)), "fraction"),
+            (&method, options.clone().largest_step(1e-60), "largest_step"),
+        ] {
+            assert_eq!(solved::<f64>(method, &options), Ok(()));
+            let error = solved::<f32>(method, &options).unwrap_err();
+            assert!(error.contains(field) && error.contains("found 1e-60"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn iterations_without_number_are_refused() {
+    let lorenz = DynSystem::from(&problems::find("lorenz").unwrap());
+    let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    for (max_iterations, is_taken) in [(1, false), (2, true), (1000, true), (u32::MAX, false)] {
+        let method = Method::Radau(Radau { max_iterations, ..Radau::default() });
+        let solver = Solver::new(&lorenz, &method, &Device::cpu(), &options);
+        assert_eq!(solver.is_ok(), is_taken, "{max_iterations}");
+    }
 }
