@@ -353,8 +353,12 @@ fn check<T: Precision>(
 ) -> Result<(Control<f64>, Judge), Error> {
     let judge = Judge::new(problem)?;
     options.method.check(&options.steps)?;
-    if let Steps::Adaptive(tolerance) = &options.steps {
-        tolerance.check::<T>(field.species())?;
+    match &options.steps {
+        Steps::Adaptive(tolerance) => tolerance.check::<T>(field.species())?,
+        Steps::Fraction(fraction) if *fraction > 1.0 && !options.force => {
+            return Err(Error::input("fraction", fraction, "must be at most 1; or force it"));
+        }
+        _ => {}
     }
     if !clock.t.is_finite() {
         return Err(Error::input("t", clock.t, "must be finite"));

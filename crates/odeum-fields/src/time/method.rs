@@ -37,7 +37,8 @@ pub enum Steps {
     /// Always this size \[time\]; the last one before a time asked for may be shorter.
     Fixed(f64),
     /// This fraction of the [usual step](crate::Stability::usual_step), which is judged again while the
-    /// field changes: steps become shorter, or longer again.
+    /// field changes: steps become shorter, or longer again. At most 1 unless steps are
+    /// [forced](crate::Options::force).
     Fraction(f64),
     /// As large as a tolerance of the local error allows, one absolute tolerance per species.
     /// [`Method::Rkc`] only.

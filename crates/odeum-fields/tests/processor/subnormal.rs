@@ -2,7 +2,8 @@
 
 use crate::common::{methods, model};
 use odeum_fields::{
-    Combination, Engine, Field, Grid, Options, Outcome, Precision, Problem, Simulation, noise,
+    Combination, Engine, Field, Grid, Method, Options, Outcome, Precision, Problem, Simulation,
+    Steps, noise,
 };
 use odeum_ode::Cpu;
 use std::hint::black_box;
@@ -102,5 +103,48 @@ fn threads_of_the_caller_stay_as_they_are() {
         let small = Engine::<f64>::new(&gray_scott([8, 8, 1]), &cpu).unwrap();
         let wrong = std::panic::AssertUnwindSafe(|| small.rhs(0.0, &u, &mut other));
         assert!(std::panic::catch_unwind(wrong).is_err() && keeps(), "after a panic");
+    }
+}
+
+#[test]
+fn steps_below_the_least_normal_number_keep_the_field() {
+    fn kept<T: Precision>(least: f64) {
+        for shape in [[200, 1, 1], [60, 40, 1], [20, 16, 12]] {
+            let problem = gray_scott(shape);
+            let start = drop::<T>(&problem.grid);
+            for step in [0.9 * least, 1e-5 * least] {
+                for options in methods(step).into_iter().take(4) {
+                    let cpu = Cpu::default();
+                    let mut simulation =
+                        Simulation::new(&problem, start.clone(), 0.0, &options, cpu).unwrap();
+                    let outcome = simulation.advance_to(3.0 * step).unwrap();
+                    assert_eq!(outcome, Outcome::Reached);
+                    let end = simulation.field().unwrap();
+                    for s in 0..2 {
+                        for (a, b) in start.to_values(s).iter().zip(end.to_values(s)) {
+                            let change = (a.to_f64() - b.to_f64()).abs();
+                            assert!(change < 1e-5, "{shape:?} {step:e} {:?}", options.method);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    kept::<f32>(f64::from(f32::MIN_POSITIVE));
+    kept::<f64>(f64::MIN_POSITIVE);
+}
+
+#[test]
+fn fractions_above_one_are_forced_or_refused() {
+    let problem = gray_scott([8, 8, 1]);
+    for (fraction, force, is_taken) in
+        [(1.0, false, true), (1.0 + 1e-9, false, false), (1.2, true, true), (1e20, false, false)]
+    {
+        let options = Options { force, ..Options::new(Method::Euler, Steps::Fraction(fraction)) };
+        let start = drop::<f64>(&problem.grid);
+        let begun = Simulation::new(&problem, start, 0.0, &options, Cpu::default()).map(|_| ());
+        let said = begun.map_err(|error| error.to_string());
+        assert_eq!(said.is_ok(), is_taken, "{said:?}");
+        assert!(is_taken || said.unwrap_err().contains("at most 1"));
     }
 }

@@ -90,7 +90,9 @@ fn run_tile<T: Scalar>(
     tile: &Tile,
     memory: &mut Memory<T>,
 ) -> bool {
-    let finite = match frame.rhs == T::from_f64(0.0) && frame.moments.len() == 1 {
+    // A step so short that its size is zero here is a step: the terms of the frame are not all.
+    let sums = frame.rhs == T::from_f64(0.0) && !frame.from_here;
+    let finite = match sums && frame.moments.len() == 1 {
         true => isa.dispatch(Combine { frame, tile }),
         false => isa.dispatch(Sweep { frame, tile, memory }),
     };
