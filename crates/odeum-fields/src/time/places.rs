@@ -336,6 +336,9 @@ fn by_diffusion(problem: &Problem) -> Vec<Cell> {
     problem.diffusion.iter().flat_map(of_field).collect()
 }
 
+/// What cells have, several numbers each.
+type AtCells<'a> = dyn Fn(&[Cell]) -> Result<Vec<f64>, Error> + 'a;
+
 /// A field at a time, of which Laplacians are asked in some cells: those of the star stencil.
 struct Now<'a> {
     problem: &'a Problem,
@@ -388,7 +391,7 @@ impl Now<'_> {
         &self,
         ghosts: &[Ghosts<f64>],
         (cells, own): (&[Cell], &[f64]),
-        of: &dyn Fn(&[Cell]) -> Result<Vec<f64>, Error>,
+        of: &AtCells<'_>,
     ) -> Result<Vec<f64>, Error> {
         let (grid, mask) = (&self.problem.grid, self.problem.mask.as_ref());
         let each = ghosts.len();
