@@ -204,6 +204,27 @@ impl Options {
         self.check_for(&ensemble.inputs())
     }
 
+    /// Refuses sizes of steps that are zero in the precision of an ensemble; `fixed`: of a method that takes steps of one size.
+    pub(crate) fn check_steps_in<T: Scalar>(&self, fixed: Option<f64>) -> Result<(), Error> {
+        let fixed = (Argument::new("controller").key("step"), fixed);
+        let first = match self.first_step {
+            FirstStep::Automatic => (Argument::new("first_step"), None),
+            FirstStep::Size(h) => (Argument::new("first_step"), Some(h)),
+            FirstStep::Fraction(fraction) => {
+                (Argument::new("first_step").key("fraction"), Some(fraction))
+            }
+        };
+        for (field, size) in [fixed, first, (Argument::new("largest_step"), self.largest_step)] {
+            if let Some(size) = size
+                && T::from_f64(size).to_f64() == 0.0
+            {
+                let remedy = format!("in {} this is zero: give more, or compute in f64", T::NAME);
+                return Err(Error::input(field, format!("{size:e}"), remedy));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses what has no meaning for this ensemble of a system with these numbers of equations and parameters, or for a session.
     pub(crate) fn check_for_session<T: Scalar>(
         &self,

@@ -9,11 +9,11 @@ use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
 use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
-use crate::options::{FirstStep, Options};
+use crate::options::Options;
 use crate::series::{Made, Parts, Series};
 use crate::solution::Solution;
 use crate::{cpu, gpu};
-use odeum_core::{Argument, Error, Graph, Pattern, Scalar, System, computing_thread, lock};
+use odeum_core::{Error, Graph, Pattern, Scalar, System, computing_thread, lock};
 use std::sync::{Arc, Mutex};
 
 /// Parts of a series that are integrated at once by calls.
@@ -258,7 +258,7 @@ impl Solver {
             return Err(sealed::refused());
         }
         let Ready::Cuda(cuda, system) = &self.ready else { return Ok(None) };
-        check_steps_in::<T>(&self.method, &self.options)?;
+        self.options.check_steps_in::<T>(self.method.controller().fixed_step())?;
         let &[ordinal] = &*cuda.ordinals else {
             let found = format!("{} GPUs", cuda.ordinals.len());
             let remedy = "systems stay on one GPU: give each a part of them";
@@ -493,27 +493,6 @@ fn check_steps(method: &Method, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses sizes of steps that are zero in the precision of an ensemble.
-pub(crate) fn check_steps_in<T: Scalar>(method: &Method, options: &Options) -> Result<(), Error> {
-    let fixed = (Argument::new("controller").key("step"), method.controller().fixed_step());
-    let first = match options.first_step {
-        FirstStep::Automatic => (Argument::new("first_step"), None),
-        FirstStep::Size(h) => (Argument::new("first_step"), Some(h)),
-        FirstStep::Fraction(fraction) => {
-            (Argument::new("first_step").key("fraction"), Some(fraction))
-        }
-    };
-    for (field, size) in [fixed, first, (Argument::new("largest_step"), options.largest_step)] {
-        if let Some(size) = size
-            && T::from_f64(size).to_f64() == 0.0
-        {
-            let remedy = format!("in {} this is zero: give more, or compute in f64", T::NAME);
-            return Err(Error::input(field, format!("{size:e}"), remedy));
-        }
-    }
-    Ok(())
-}
-
 /// What a device needs to know of a system.
 #[derive(Clone, Debug)]
 enum Ready {
@@ -578,7 +557,7 @@ impl Ready {
                 cpu::Run { on_lanes, method, plan, cpu, options, monitor }.solve(inputs, outputs)
             }
             Ready::Cuda(cuda, system) => {
-                check_steps_in::<T>(method, options)?;
+                options.check_steps_in::<T>(method.controller().fixed_step())?;
                 gpu::solve(system, inputs, method, cuda, options, outputs, monitor)
             }
         }

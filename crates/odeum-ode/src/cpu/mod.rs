@@ -28,7 +28,6 @@ use crate::method::rhs::{Erased, Inlined};
 use crate::method::rkc::stepper::RkcStepper;
 use crate::monitor::Monitor;
 use crate::options::Options;
-use crate::solve::check_steps_in;
 use drive::drive;
 use feed::Feed;
 use inlining::Timing;
@@ -86,7 +85,7 @@ impl<T: Scalar> Run<'_, T> {
                 format!("this processor has no such instructions; it has {}", names.join(", ")),
             ));
         }
-        check_steps_in::<T>(self.method, self.options)
+        self.options.check_steps_in::<T>(self.method.controller().fixed_step())
     }
 
     /// Integrates an ensemble.
