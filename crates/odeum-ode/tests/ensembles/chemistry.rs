@@ -383,3 +383,66 @@ fn reactors_abreast_take_the_same_steps_on_a_gpu() {
         assert_same_steps(&found, &wanted);
     }
 }
+
+/// Reactors of so many isomers that a block of several warps has one of them.
+fn large() -> (DynSystem, Ensemble<f64>) {
+    const N: usize = 150;
+    let mut text = "phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]\nspecies:\n".to_owned();
+    for i in 0..N {
+        let thermo = format!("thermo: {{model: constant-cp, h0: {i} kJ/mol}}");
+        text += &format!("- {{name: S{i}, composition: {{C: 2, H: 6}}, {thermo}}}\n");
+    }
+    text += "reactions:\n";
+    for i in 0..N {
+        let (a, b) = ((7 * i + 1) % N, (13 * i + 2) % N);
+        let k = "rate-constant: {A: 1e10, b: 0.5, Ea: 1e7}";
+        text += &format!("- {{equation: S{i} <=> S{a}, duplicate: true, {k}}}\n");
+        text += &format!("- {{equation: 2 S{i} + M => S{a} + S{b} + M, duplicate: true, {k}}}\n");
+    }
+    let mechanism = read::yaml("isomers", &text, None).unwrap().mechanism;
+    let kinetics = Arc::new(Kinetics::new(&mechanism).unwrap());
+    let y = kinetics.composition(&[("S1", 0.5), ("S2", 0.3), ("S75", 0.2)]).unwrap();
+    let reactor = Reactor::constant_pressure(kinetics);
+    let (state, pressure) = reactor.state(1200.0, 101_325.0, &y).unwrap();
+    let ensemble = Ensemble::repeated(&state, 2, (0.0, 1e-8))
+        .and_then(|ensemble| ensemble.with_shared_params(pressure.to_vec()))
+        .unwrap();
+    (reactor.into(), ensemble)
+}
+
+fn compare_large(by: impl Fn(&DynSystem, &Ensemble<f64>, &Method, &Options) -> Solution<f64>) {
+    let (system, ensemble) = large();
+    let options = Options::new(Tolerance::new(1e-6, 1e-10));
+    for method in [Method::rodas4(), Method::radau(), Method::exprb43()] {
+        let solver = Solver::new(&system, &method, &Device::cpu(), &options).unwrap();
+        let (wanted, name) = (solver.solve(&ensemble).unwrap(), method.name());
+        let found = by(&system, &ensemble, &method, &options);
+        assert!(wanted.all_succeeded() && found.all_succeeded(), "{name}: {:?}", found.status);
+        let (there, here) = (found.stats[1], wanted.stats[1]);
+        assert!(
+            there.steps.abs_diff(here.steps) <= 1 + here.steps / 20,
+            "{name}: {there:?} {here:?}"
+        );
+        for (a, b) in found.y(1).iter().zip(wanted.y(1)) {
+            assert!((a - b).abs() <= 1e-6 * b.abs() + 1e-10, "{name}: {a:e} {b:e}");
+        }
+    }
+}
+
+#[test]
+fn blocks_integrate_large_reactors() {
+    if host::is_available() {
+        let devices = Devices::new(vec![host::setup().device()]);
+        compare_large(|system, ensemble, method, options| {
+            devices.solve_any(system, ensemble, method, options, &Monitor::new()).unwrap()
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn blocks_integrate_large_reactors_on_a_gpu() {
+    compare_large(|system, ensemble, method, options| {
+        Solver::new(system, method, &Device::cuda(0), options).unwrap().solve(ensemble).unwrap()
+    });
+}
