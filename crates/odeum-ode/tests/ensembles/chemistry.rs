@@ -389,22 +389,22 @@ fn large() -> (DynSystem, Ensemble<f64>) {
     const N: usize = 150;
     let mut text = "phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]\nspecies:\n".to_owned();
     for i in 0..N {
-        let thermo = format!("thermo: {{model: constant-cp, h0: {i} kJ/mol}}");
+        let thermo = format!("thermo: {{model: constant-cp, h0: {i} kJ/mol, cp0: 100 J/mol/K}}");
         text += &format!("- {{name: S{i}, composition: {{C: 2, H: 6}}, {thermo}}}\n");
     }
     text += "reactions:\n";
     for i in 0..N {
         let (a, b) = ((7 * i + 1) % N, (13 * i + 2) % N);
         let k = "rate-constant: {A: 1e10, b: 0.5, Ea: 1e7}";
-        text += &format!("- {{equation: S{i} <=> S{a}, duplicate: true, {k}}}\n");
-        text += &format!("- {{equation: 2 S{i} + M => S{a} + S{b} + M, duplicate: true, {k}}}\n");
+        text += &format!("- {{equation: S{i} <=> S{a}, {k}}}\n");
+        text += &format!("- {{equation: 2 S{i} + M => S{a} + S{b} + M, {k}}}\n");
     }
     let mechanism = read::yaml("isomers", &text, None).unwrap().mechanism;
     let kinetics = Arc::new(Kinetics::new(&mechanism).unwrap());
     let y = kinetics.composition(&[("S1", 0.5), ("S2", 0.3), ("S75", 0.2)]).unwrap();
     let reactor = Reactor::constant_pressure(kinetics);
     let (state, pressure) = reactor.state(1200.0, 101_325.0, &y).unwrap();
-    let ensemble = Ensemble::repeated(&state, 2, (0.0, 1e-8))
+    let ensemble = Ensemble::repeated(&state, 2, (0.0, 1e-9))
         .and_then(|ensemble| ensemble.with_shared_params(pressure.to_vec()))
         .unwrap();
     (reactor.into(), ensemble)

@@ -67,9 +67,9 @@ OD_FN unsigned od_group_take(const OdGroup &, unsigned *counter) { return atomic
 
 // Warps of a block that are groups of their own wait here for each other, though none needs another: what they read at the
 // same time, tables and instructions, the caches hold for all of them. A method whose steps take about the same work each comes
-// here before the large parts of a step. A group that has ended is not waited for.
+// here before the large parts of a step. A group that has ended is not waited for, and nothing is lost where one is not.
 #if OD_WIDTH == 32 && OD_BLOCK > 32 && defined(__CUDACC__)
-#define OD_IN_STEP() od_block_barrier()
+#define OD_IN_STEP() __syncthreads()
 #else
 #define OD_IN_STEP()
 #endif
