@@ -283,9 +283,8 @@ pub(super) fn kernel(
     let subject = Subject { graph: system.graph.as_deref(), dim, word };
     let kernel = method.on_device().group_kernel(&subject);
     let implicit = kernel.implicit.as_ref();
-    // Newton iterations of large mechanisms with complex matrices of single precision were seen not to converge.
-    let is_exact = implicit.is_some_and(|implicit| implicit.complex) && dim > MOST_OF_WARP;
-    let loose = implicit.is_some() && traits.loose && !is_exact;
+    // In larger mechanisms, matrices of single precision made steps be rejected, and Newton iterations not converge.
+    let loose = implicit.is_some() && traits.loose && dim <= MOST_OF_WARP;
     let single = traits.float || loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
     let Planned { mut linear, layout, in_global, columns } = match implicit {
