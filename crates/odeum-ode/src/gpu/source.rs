@@ -43,13 +43,9 @@ pub(crate) struct Traits {
     /// Where the model holds.
     pub(crate) ranges: Vec<ValidRange>,
     pub(crate) n_counts: usize,
-    /// The relative tolerance is no tighter than [`LOOSE`].
-    pub(crate) loose: bool,
+    /// The relative tolerance, which decides the precision of matrices.
+    pub(crate) rtol: f64,
 }
-
-/// Where entries of matrices of single precision are allowed, they cost no accuracy from this relative tolerance on
-/// (Rodas4 on states of hydrogen and methane).
-const LOOSE: f64 = 1e-8;
 
 impl Traits {
     pub(crate) fn new(
@@ -70,7 +66,7 @@ impl Traits {
             event: options.terminal_event.is_some(),
             ranges: ranges.to_vec(),
             n_counts: task::n_counts(method, !ranges.is_empty()),
-            loose: options.tolerance.rtol >= LOOSE && method.jacobian_by().is_some(),
+            rtol: options.tolerance.rtol,
         }
     }
 

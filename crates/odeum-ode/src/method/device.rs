@@ -91,6 +91,9 @@ pub(crate) struct Implicit {
     pub(crate) stages: usize,
     /// Memory of a system beside vectors and matrices \[bytes\].
     pub(crate) scratch: usize,
+    /// The least relative tolerance at which matrices of single precision cost no accuracy, where a system allows them: measured
+    /// (docs/src/devices.md).
+    pub(crate) single_from: f64,
 }
 
 impl Implicit {

@@ -17,6 +17,7 @@ impl OnDevice for Rosenbrock {
                 vectors: 8,
                 stages: self.tableau.stages(),
                 scratch: 0,
+                single_from: if self.tableau.order > 4 { 1e-6 } else { 1e-7 },
             }),
         }
     }
