@@ -27,8 +27,8 @@ static unsigned long od_host_sizes(void (*)(A...), unsigned long *to) {
         return od_host_sizes(name, to); \
     } \
     static void od_host_body_##name(void **arguments) { od_host_call(name, arguments); } \
-    extern "C" void od_host_run_##name( \
+    extern "C" bool od_host_run_##name( \
         void **arguments, const unsigned long *blocks, const unsigned long *block, \
         const unsigned long *range) { \
-        od_host_launch(od_host_body_##name, arguments, blocks, block, range); \
+        return od_host_launch(od_host_body_##name, arguments, blocks, block, range); \
     }

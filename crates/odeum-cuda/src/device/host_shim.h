@@ -133,7 +133,8 @@ extern "C" __thread double *od_host_numbers;
 // Of a warp, all of whose lanes vote equally often.
 extern "C" bool od_any_lane(bool x);
 
-// Runs a body for each thread of a range of blocks.
-extern "C" void od_host_launch(
+// Runs a body for each thread of a range of blocks; `block`: its threads, in two directions, and the bytes of its shared
+// memory. False where a block wrote beyond these.
+extern "C" bool od_host_launch(
     void (*body)(void **), void **arguments, const unsigned long *blocks, const unsigned long *block,
     const unsigned long *range);

@@ -96,10 +96,21 @@ static __attribute__((noinline)) void od_host_enter(OdHostThread &me, OdHostFibr
     setcontext(&start);
 }
 
+// What shared memory holds that no block has written.
+static const unsigned char od_host_unwritten = 0x41;
+
+// Whether nobody has written beyond so many bytes of it.
+static bool od_host_kept_within(const OdHostThread &me, unsigned long bytes) {
+    const unsigned long all = me.shared.size() * sizeof(double);
+    const unsigned char *beyond = reinterpret_cast<const unsigned char *>(me.shared.data()) + bytes;
+    // All bytes are equal where each is the next one.
+    return bytes >= all || (*beyond == od_host_unwritten && !memcmp(beyond, beyond + 1, all - bytes - 1));
+}
+
 static void od_host_block(OdHostThread &me, unsigned threads) {
     // Of shared memory nothing is read that the block has not written: what it holds are large
     // numbers, as after what is no number simulations go back and take single steps.
-    memset(me.shared.data(), 0x41, me.shared.size() * sizeof(double));
+    memset(me.shared.data(), od_host_unwritten, me.shared.size() * sizeof(double));
     memset(me.votes, 0, sizeof(me.votes));
     for (unsigned t = 0; t < threads; ++t) {
         OdHostFibre &fibre = me.fibres[t];
@@ -121,7 +132,7 @@ static void od_host_block(OdHostThread &me, unsigned threads) {
     }
 }
 
-void od_host_launch(
+bool od_host_launch(
     void (*body)(void **), void **arguments, const unsigned long *blocks, const unsigned long *block,
     const unsigned long *range) {
     static thread_local std::unique_ptr<OdHostThread> own(new OdHostThread());
@@ -138,5 +149,7 @@ void od_host_launch(
         const unsigned row = n / gridDim.x;
         blockIdx = uint3_{(unsigned)(n % gridDim.x), row % gridDim.y, row / gridDim.y};
         od_host_block(me, threads);
+        if (!od_host_kept_within(me, block[2])) return false;
     }
+    return true;
 }

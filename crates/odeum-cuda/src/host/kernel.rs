@@ -5,6 +5,7 @@ use crate::device::Limits;
 use libloading::Symbol;
 use odeum_core::Error;
 use std::ffi::c_void;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +39,7 @@ const RESIDENT: usize = 4;
 /// The most arguments that a kernel has.
 const MOST_ARGUMENTS: usize = 16;
 
-type Run = unsafe extern "C" fn(*mut *mut c_void, *const u64, *const u64, *const u64);
+type Run = unsafe extern "C" fn(*mut *mut c_void, *const u64, *const u64, *const u64) -> bool;
 type Sizes = unsafe extern "C" fn(*mut u64) -> u64;
 
 /// A kernel of a text, as plain C++.
@@ -135,7 +136,11 @@ impl Kernel {
         Ok(arguments.iter().zip(&sizes).map(copy).collect())
     }
 
-    /// Runs all threads of a launch; `at_once`, its blocks side by side.
+    /// Runs all threads of a launch; `block`: its threads, in two directions, and its shared memory \[bytes\]; `at_once`, blocks side
+    /// by side.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] where a block wrote beyond its shared memory.
     ///
     /// # Safety
     /// The arguments are values of the types that the kernel takes, and what they point at is alive.
@@ -143,7 +148,7 @@ impl Kernel {
         &self,
         arguments: &[Vec<u128>],
         blocks: [u64; 3],
-        threads: [u64; 2],
+        block: [u64; 3],
         at_once: bool,
     ) -> Result<(), Error> {
         // SAFETY: the library exports this function for each of its kernels.
@@ -153,21 +158,24 @@ impl Kernel {
             let mut arguments: Vec<*mut c_void> =
                 arguments.iter().map(|argument| argument.as_ptr().cast_mut().cast()).collect();
             // SAFETY: the caller's promise.
-            unsafe {
-                run(arguments.as_mut_ptr(), blocks.as_ptr(), threads.as_ptr(), range.as_ptr())
-            }
+            unsafe { run(arguments.as_mut_ptr(), blocks.as_ptr(), block.as_ptr(), range.as_ptr()) }
         };
         let all = blocks.iter().product();
-        if !at_once {
-            of_range([0, all]);
+        let is_kept = if at_once {
+            std::thread::scope(|scope| {
+                let run = |first: u64| scope.spawn(move || of_range([first, first + 1]));
+                let running: Vec<_> = (0..all).map(run).collect();
+                let joined = running.into_iter().map(|block| block.join());
+                joined.fold(true, |kept, block| kept & block.unwrap_or_else(|e| resume_unwind(e)))
+            })
+        } else {
+            of_range([0, all])
+        };
+        if is_kept {
             return Ok(());
         }
-        std::thread::scope(|scope| {
-            for block in 0..all {
-                scope.spawn(move || of_range([block, block + 1]));
-            }
-        });
-        Ok(())
+        let reason = format!("it wrote beyond the {} bytes of shared memory of a block", block[2]);
+        Err(Error::Cuda { doing: format!("running {}", self.name), reason })
     }
 
     /// A function that the library exports for the kernel.

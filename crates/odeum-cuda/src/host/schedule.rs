@@ -31,7 +31,8 @@ pub(super) enum Work {
     Launch {
         kernel: Kernel,
         blocks: [u64; 3],
-        threads: [u64; 2],
+        /// Threads in two directions, and shared memory \[bytes\].
+        block: [u64; 3],
         arguments: Vec<Vec<u128>>,
         concurrent: bool,
     },
@@ -148,9 +149,9 @@ impl Streams {
                 // SAFETY: as above.
                 unsafe { std::ptr::write_bytes(to, value, bytes) };
             }
-            Work::Launch { kernel, blocks, threads, arguments, concurrent } => {
+            Work::Launch { kernel, blocks, block, arguments, concurrent } => {
                 // SAFETY: whoever launched it promised the types, and that the memory lives.
-                let run = move || unsafe { kernel.run(&arguments, blocks, threads, concurrent) };
+                let run = move || unsafe { kernel.run(&arguments, blocks, block, concurrent) };
                 if !concurrent {
                     return run();
                 }

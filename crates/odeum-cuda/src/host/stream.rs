@@ -58,15 +58,16 @@ impl crate::stream::Stream for Stream {
         kernel: &Kernel,
         blocks: [usize; 3],
         threads: [usize; 2],
-        _: usize,
+        shared: usize,
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
         self.host.count_launch(kernel.name())?;
-        let (blocks, threads) = (blocks.map(|n| n as u64), threads.map(|n| n as u64));
+        let blocks = blocks.map(|n| n as u64);
+        let block = [threads[0], threads[1], shared].map(|n| n as u64);
         // SAFETY: the caller's promise is the same.
         let arguments = unsafe { kernel.arguments(arguments)? };
         let concurrent = self.host.0.setup.concurrent;
-        self.give(Work::Launch { kernel: kernel.clone(), blocks, threads, arguments, concurrent })
+        self.give(Work::Launch { kernel: kernel.clone(), blocks, block, arguments, concurrent })
     }
 
     fn copy(&self, from: &Memory, to: &mut Memory, bytes: usize) -> Result<(), Error> {

@@ -144,3 +144,22 @@ fn waiting_for_ever_is_an_error() {
     first.record_event(&mut b).unwrap();
     assert!(first.wait().is_err());
 }
+
+#[test]
+fn shared_memory_is_not_exceeded_in_silence() {
+    if !is_available() {
+        return;
+    }
+    let setup = setup("shared");
+    let host = setup.clone().device();
+    let (stream, kernel) = (host.stream().unwrap(), host.compile(REVERSE, "od_reverse").unwrap());
+    let mut memories = [(); 3].map(|()| host.memory(4 * 64).unwrap());
+    stream.write(&mut memories[0], 0, &[1_i32; 64]).unwrap();
+    let addresses = memories.each_ref().map(Memory::address);
+    let mut arguments = addresses.each_ref().map(argument);
+    // SAFETY: the arguments are those of the kernel, and there is room for a block.
+    unsafe { stream.launch(&kernel, [1, 1, 1], [64, 1], 252, &mut arguments).unwrap() };
+    let error = stream.wait().unwrap_err().to_string();
+    assert!(error.contains("it wrote beyond the 252 bytes of shared memory"), "{error}");
+    remove(&setup);
+}

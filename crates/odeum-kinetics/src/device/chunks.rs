@@ -177,11 +177,6 @@ impl Chunks {
         }
     }
 
-    /// Whether there is the linearisation, too.
-    pub(super) fn linearises(&self) -> bool {
-        !self.linearise.is_empty()
-    }
-
     /// Where ∂q/∂C or ∂q/∂X of a reaction stands in the buffer of its chunk; below 2¹⁵.
     pub(super) fn slot(&self, (round, thread): (usize, usize), derivative: usize) -> u16 {
         (self.derivatives[round] as usize + derivative * self.slots.width + thread) as u16

@@ -13,7 +13,13 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn new(kinetics: &Kinetics, parts: &Parts, chunks: &Chunks) -> Memory {
+    /// For the right-hand side, and where `linearises` for the linearisation, too.
+    pub(super) fn new(
+        kinetics: &Kinetics,
+        parts: &Parts,
+        chunks: &Chunks,
+        linearises: bool,
+    ) -> Memory {
         let n = kinetics.n_species();
         let sets = kinetics.bodies.default.len() + 1;
         let general = !kinetics.mass_action.general.reversible.is_empty();
@@ -25,7 +31,6 @@ impl Memory {
         for name in ["OD_GAS_C", "OD_GAS_E", "OD_GAS_Z", "OD_GAS_U"] {
             memory.add(name, n + 2);
         }
-        let linearises = chunks.linearises();
         memory.add("OD_GAS_CP", if linearises { slots.doubles(n) } else { 0 });
         memory.add("OD_GAS_GAMMA", if general { n } else { 0 });
         memory.add("OD_GAS_X", sets);

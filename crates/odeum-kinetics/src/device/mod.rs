@@ -147,7 +147,7 @@ fn evaluation(
 ) -> GroupText {
     let kinetics = &**reactor.kinetics();
     let parts = Parts::new(kinetics, rounds.width);
-    let memory = Memory::new(kinetics, &parts, chunks);
+    let memory = Memory::new(kinetics, &parts, chunks, places.is_some());
     let mut tables = Tables::default();
     memory.write(&mut tables);
     species::write(kinetics, rounds.width, &mut tables);

@@ -28,7 +28,7 @@ struct OdParams {
     OD_FN_MEMBER real operator[](int j) const { return values[j]; }
 };
 OD_FN real od_group_sum(const OdGroup &g, real x) {
-    real *all = g.memory + OD_TEST_SUMS;
+    real *all = g.memory - OD_TEST_OWN;
     all[g.slot] = x;
     OD_GROUP_BARRIER();
     real sum = 0;
@@ -45,8 +45,8 @@ extern "C" __global__ void od_evaluate(
     const unsigned char *tables, const double *state, const double *param, double *slopes,
     double *slopes_too, od_entry *matrix) {
     OD_SHARED(real, memory);
-    const OdGroup g = {threadIdx.x, tables, memory};
-    real *y = memory + OD_TEST_SUMS + OD_WIDTH, *f = y + OD_TEST_N, *p = f + OD_TEST_N;
+    const OdGroup g = {threadIdx.x, tables, memory + OD_TEST_OWN};
+    real *y = memory + OD_WIDTH, *f = y + OD_TEST_N, *p = f + OD_TEST_N;
     const unsigned first = blockIdx.x * OD_TEST_N;
     for (unsigned i = g.slot; i < OD_TEST_N; i += OD_WIDTH) y[i] = (real)state[first + i];
     if (g.slot == 0) p[0] = (real)param[blockIdx.x];
@@ -131,6 +131,12 @@ pub(crate) fn places(reactor: &Reactor, more: u32) -> MatrixPlaces {
     MatrixPlaces { entries, unused: n + more, zero: n + more + 1, len: n + more + 2 }
 }
 
+/// Numbers of the kernel itself before the memory of the group, which thus ends where that of the block does: sums of all threads,
+/// the state, f and the parameter.
+fn own(n: usize, width: usize) -> usize {
+    (width + 2 * n + 1).next_multiple_of(2)
+}
+
 /// The text of the kernel `od_evaluate`.
 pub(crate) fn source(
     reactor: &Reactor,
@@ -143,8 +149,8 @@ pub(crate) fn source(
     let n = reactor.dim();
     format!(
         "#define OD_FLOAT {float}\n{REAL}\ntypedef {entry} od_entry;\n#define OD_WIDTH {width}u\n\
-         #define OD_TEST_N {n}u\n#define OD_TEST_SUMS {}u\n{}{BLOCK}{BEFORE}{}{KERNEL}",
-        group.memory / 8,
+         #define OD_TEST_N {n}u\n#define OD_TEST_OWN {}\n{}{BLOCK}{BEFORE}{}{KERNEL}",
+        own(n, width),
         group.tables.defines(),
         group.text
     )
@@ -292,7 +298,7 @@ fn evaluate_on(
     stream.write(&mut p, 0, &params).unwrap();
     let addresses = [&tables, &y, &p, &f, &f_too, &matrix].map(|memory| memory.address());
     let mut arguments = addresses.each_ref().map(argument);
-    let shared = group.memory + 8 * (width + 2 * n + 1);
+    let shared = group.memory + 8 * own(n, width);
     // SAFETY: the arguments are those of the kernel, and the memory has room for a state of each block.
     unsafe {
         stream.launch(&kernel, [count, 1, 1], [width, 1], shared, &mut arguments).unwrap();
