@@ -8,9 +8,12 @@ use odeum_core::Error;
 /// integrations go back and take smaller steps, and would hide it.
 const UNWRITTEN: u128 = u128::from_ne_bytes([0x41; 16]);
 
+/// Words on either side of memory that nobody may write.
+const MARGIN: usize = 64;
+
 /// Memory that stands for that of a GPU.
 pub struct Memory {
-    /// Words, so that every type is aligned.
+    /// Words, so that every type is aligned, between margins.
     words: Vec<u128>,
     bytes: usize,
     host: Host,
@@ -30,25 +33,33 @@ fn unwritten(bytes: usize) -> Vec<u128> {
 impl Memory {
     pub(super) fn new(host: &Host, bytes: usize) -> Result<Memory, Error> {
         host.take(bytes)?;
-        Ok(Memory { words: unwritten(bytes), bytes, host: host.clone() })
+        let words = unwritten(bytes + 2 * MARGIN * size_of::<u128>());
+        Ok(Memory { words, bytes, host: host.clone() })
     }
 
     /// Where bytes up to `end` are read from; an error where they do not lie in the memory.
     pub(super) fn place(&self, end: usize) -> Result<usize, Error> {
         check_fit(end, self.bytes)?;
-        Ok(self.words.as_ptr().expose_provenance())
+        Ok(self.words[MARGIN..].as_ptr().expose_provenance())
     }
 
     /// Where they are written.
     pub(super) fn place_mut(&mut self, end: usize) -> Result<usize, Error> {
         check_fit(end, self.bytes)?;
-        Ok(self.words.as_mut_ptr().expose_provenance())
+        Ok(self.words[MARGIN..].as_mut_ptr().expose_provenance())
+    }
+
+    /// Whether the margins are as they were.
+    fn is_kept_within(&self) -> bool {
+        let (before, rest) = self.words.split_at(MARGIN);
+        let after = &rest[self.bytes.div_ceil(size_of::<u128>())..];
+        before.iter().chain(after).all(|word| *word == UNWRITTEN)
     }
 }
 
 impl crate::memory::Memory for Memory {
     fn address(&self) -> u64 {
-        self.words.as_ptr().expose_provenance() as u64
+        self.words[MARGIN..].as_ptr().expose_provenance() as u64
     }
 
     fn bytes(&self) -> usize {
@@ -57,9 +68,13 @@ impl crate::memory::Memory for Memory {
 }
 
 impl Drop for Memory {
+    /// # Panics
+    /// If a kernel wrote beyond the memory: from its results one would rarely see that.
     fn drop(&mut self) {
         self.host.schedule().finish();
         self.host.give_back(self.bytes);
+        let kept = std::thread::panicking() || self.is_kept_within();
+        assert!(kept, "a kernel wrote beyond the {} bytes of a memory", self.bytes);
     }
 }
 

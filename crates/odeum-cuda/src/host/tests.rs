@@ -5,6 +5,7 @@ use crate::device::{Device, argument};
 use crate::memory::{Memory, Pinned};
 use crate::stream::Stream;
 use odeum_core::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Reverses blocks of 64 numbers, and says of each warp of them whether it has one below zero.
 const REVERSE: &str = r#"
@@ -27,8 +28,11 @@ fn setup(name: &str) -> Setup {
     Setup::new(folder)
 }
 
+/// There is none where another test has compiled the same text.
 fn remove(setup: &Setup) {
-    std::fs::remove_dir_all(&setup.folder).unwrap();
+    if setup.folder.exists() {
+        std::fs::remove_dir_all(&setup.folder).unwrap();
+    }
 }
 
 #[test]
@@ -161,5 +165,25 @@ fn shared_memory_is_not_exceeded_in_silence() {
     unsafe { stream.launch(&kernel, [1, 1, 1], [64, 1], 252, &mut arguments).unwrap() };
     let error = stream.wait().unwrap_err().to_string();
     assert!(error.contains("it wrote beyond the 252 bytes of shared memory"), "{error}");
+    remove(&setup);
+}
+
+#[test]
+fn memory_is_not_exceeded_in_silence() {
+    if !is_available() {
+        return;
+    }
+    let setup = setup("beyond");
+    let host = setup.clone().device();
+    let (stream, kernel) = (host.stream().unwrap(), host.compile(REVERSE, "od_reverse").unwrap());
+    let [mut input, output, any] = [256, 192, 256].map(|bytes| host.memory(bytes).unwrap());
+    stream.write(&mut input, 0, &[1_i32; 64]).unwrap();
+    let addresses = [input.address(), output.address(), any.address()];
+    let mut arguments = addresses.each_ref().map(argument);
+    // SAFETY: the arguments are those of the kernel, and beyond the memory there is a margin.
+    unsafe { stream.launch(&kernel, [1, 1, 1], [64, 1], 256, &mut arguments).unwrap() };
+    let panic = catch_unwind(AssertUnwindSafe(|| drop(output))).unwrap_err();
+    let message = panic.downcast_ref::<String>().unwrap();
+    assert_eq!(message, "a kernel wrote beyond the 192 bytes of a memory");
     remove(&setup);
 }
