@@ -238,6 +238,27 @@ def test_simulations_are_not_copied():
             copied(sim)
 
 
+def test_what_a_simulation_goes_on_with_is_not_changed():
+    """It had no effect, but was written down with the results."""
+    model = od.Model({"u": "k * u"}, parameters={"k": 1.0})
+    sim = od.Simulation(model, {"u": 1.0}, shape={"x": 4}, spacing=1.0, method="ssprk3", step=0.01)
+    for numbers, name in (
+        (sim.parameters, "k"),
+        (model.parameters, "k"),
+        (sim.spacing, "x"),
+        (sim.origin, "x"),
+    ):
+        with pytest.raises(TypeError):
+            numbers[name] = 2.0
+    with pytest.raises(AttributeError):
+        sim.parameters = {"k": 2.0}
+    # Another simulation goes on from its state.
+    sim.advance_to(1.0)
+    other = od.Simulation(od.Model({"u": "k * u"}, parameters={"k": 2.0}), sim.state, step=0.01)
+    other.advance_to(1.5)
+    assert other.t == 1.5 and dict(other.parameters) == {"k": 2.0}
+
+
 def test_results_do_not_depend_on_stops():
     whole, parts = heat(), heat()
     whole.advance_to(3.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from odeum._case import Document
@@ -91,9 +92,9 @@ class Model:
         return model
 
     @property
-    def parameters(self) -> dict[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Names and values of the parameters, of a built-in problem those that were changed."""
-        return dict(self.section.get("parameters", {}))
+        return MappingProxyType(self.section.get("parameters", {}))
 
     def __repr__(self) -> str:
         what = self.section.get("problem") or ", ".join(self.section["species"])

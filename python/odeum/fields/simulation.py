@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -142,12 +143,12 @@ class Simulation:
         self.species: tuple[str, ...] = tuple(raw.species)
         named = "title" in document or "problem" in document["system"]
         self.title: str = raw.title if named else ", ".join(self.species)
-        self.parameters: dict[str, float] = dict(raw.parameters)
+        self._parameters = MappingProxyType(dict(raw.parameters))
         self.equations: tuple[str, ...] = tuple(raw.lines)
         # Along x, y and z.
-        self.sizes: dict[str, int] = dict(zip(AXES, sizes, strict=True))
-        self.spacing: dict[str, float] = dict(zip(AXES, spacing, strict=True))
-        self.origin: dict[str, float] = dict(zip(AXES, origin, strict=True))
+        self.sizes: Mapping[str, int] = MappingProxyType(dict(zip(AXES, sizes, strict=True)))
+        self.spacing: Mapping[str, float] = MappingProxyType(dict(zip(AXES, spacing, strict=True)))
+        self.origin: Mapping[str, float] = MappingProxyType(dict(zip(AXES, origin, strict=True)))
         self.shape: tuple[int, ...] = tuple(sizes[::-1])
         self.dims = tuple(dims) or tuple(dim for dim in DIMS if self.sizes[dim] > 1) or ("x",)
         self.method: str = raw.method
@@ -183,6 +184,11 @@ class Simulation:
         """The time reached [time], also while another thread advances it: the one asked for, not a sum of steps."""
         t, reached = self._raw.t, self._reached
         return reached[1] if reached is not None and reached[0] == t else t
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Names and values of the parameters, which do not change on the way."""
+        return self._parameters
 
     @property
     def arrays(self) -> dict[str, Cells]:
