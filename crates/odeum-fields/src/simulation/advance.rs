@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// Steps after which the spectral radius is computed anew.
-const RADIUS_EVERY: u64 = Rkc::RADIUS_EVERY as u64;
+pub(super) const RADIUS_EVERY: u64 = Rkc::RADIUS_EVERY as u64;
 
 /// Steps that end this close to a time asked for, as a part of the step, end at it, if rounding can have made the difference.
 const NEAR: f64 = 1e-9;

@@ -302,7 +302,8 @@ impl<T: Precision> Simulation<T> {
     /// each call of [`until`](Simulation::until) within it.
     pub fn set_stability(&mut self, limits: Stability, until: f64) {
         let until = if self.problem.changes_with_time() { until } else { f64::INFINITY };
-        if self.clock.radius == 0.0 {
+        // Of a simulation that is taken up from a checkpoint it is known, of times beyond those judged it is not.
+        if self.clock.radius == 0.0 || self.judged.is_some() {
             self.clock.radius = limits.radius;
         }
         self.judged = Some(Judged { limits, until });

@@ -4,6 +4,7 @@
 //! all of them are less than a fiftieth of the sweeps, and the sooner the faster the limit has changed,
 //! or what grows may change it.
 
+use super::advance::RADIUS_EVERY;
 use super::{Outcome, Simulation, Unstable};
 use crate::analysis::sample::{Cell, Values};
 use crate::backend::Backend;
@@ -25,6 +26,11 @@ const EVERY: [f64; 2] = [32.0, 2048.0];
 /// [`STILL`].
 const CHANGE: f64 = 0.1;
 const STILL: f64 = 1e-6;
+
+/// By how much a spectral radius that stages are chosen by may change meanwhile, and what counts as less: one that has grown
+/// by more than the [margin](crate::time::method::MARGIN) leaves steps unstable.
+const WIDER: f64 = 0.02;
+const STILL_IN_STAGES: f64 = 1e-2;
 
 /// Steps of a fraction are kept while they lie within these parts of what they should be.
 const KEPT: [f64; 2] = [0.8, 1.05];
@@ -92,7 +98,7 @@ impl<T: Precision> Simulation<T> {
     /// Whether steps may become unstable while the field, or the time, goes on.
     fn is_watched(&self) -> bool {
         let sized = match &self.options.steps {
-            Steps::Fixed(_) => !self.options.force,
+            Steps::Fixed(_) => !self.options.force || self.options.method.chooses_stages(),
             Steps::Fraction(_) => true,
             Steps::Adaptive(_) => false,
         };
@@ -117,7 +123,7 @@ impl<T: Precision> Simulation<T> {
         let (method, moment) = (self.options.method, limits.largest_of_moment(self.options.method));
         let unstable = match &self.options.steps {
             Steps::Fraction(_) => f64::from(since) * 2.0 * (h / moment - 1.0) > DISTURBED,
-            _ => h > moment * (1.0 + 1e-9),
+            _ => !self.options.force && h > moment * (1.0 + 1e-9),
         };
         if unstable {
             let (t, steps) = (self.clock.t, self.clock.counts.steps);
@@ -129,9 +135,11 @@ impl<T: Precision> Simulation<T> {
                 self.resize(fraction * usual);
                 usual
             }
+            // Steps of a given size go on beyond `end` as if nothing had been judged there.
+            _ if last => return Ok(None),
             _ => moment,
         };
-        self.schedule(since, largest, limits.growth);
+        self.schedule(since, largest, &limits);
         Ok(None)
     }
 
@@ -153,13 +161,20 @@ impl<T: Precision> Simulation<T> {
 
     /// Says when steps are judged next: at most twice as many later as the last time. Values change
     /// a limit as they did, or as what grows makes them.
-    fn schedule(&mut self, since: u32, largest: f64, growth: f64) {
-        let change = (largest / self.clock.largest).ln().abs();
-        let change = if change.is_nan() { STILL } else { change.max(STILL) };
+    fn schedule(&mut self, since: u32, largest: f64, limits: &Stability) {
+        let mut change = (largest / self.clock.largest).ln().abs();
+        let (mut still, mut seldom) = (STILL, self.seldom());
+        if self.options.method.chooses_stages() {
+            let spread = (limits.radius / self.clock.radius).ln().abs();
+            change = change.max(spread * CHANGE / WIDER);
+            (still, seldom) = (STILL_IN_STAGES, seldom.min(RADIUS_EVERY as f64));
+            (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
+        }
+        let change = if change.is_nan() { still } else { change.max(still) };
         let h = self.size().unwrap_or(0.0);
         let (by_change, by_growth) =
-            (f64::from(since) * CHANGE / change, (CHANGE / change).ln() / (h * growth));
-        let every = (2.0 * f64::from(since)).min(by_change).min(by_growth).min(self.seldom());
+            (f64::from(since) * CHANGE / change, (CHANGE / change).ln() / (h * limits.growth));
+        let every = (2.0 * f64::from(since)).min(by_change).min(by_growth).min(seldom);
         self.clock.largest = largest;
         self.clock.judged_every = every.max(1.0) as u32;
         self.clock.judged_in = self.clock.judged_every;

@@ -96,6 +96,11 @@ impl Method {
         }
     }
 
+    /// Whether steps have as many stages as the spectral radius asks for.
+    pub(crate) fn chooses_stages(self) -> bool {
+        matches!(self, Method::Rkc { stages: None } | Method::Rkl2 { stages: None })
+    }
+
     /// The stages that a step of size `h` needs, or those asked for.
     pub(crate) fn stages(self, h: f64, radius: f64) -> u32 {
         let z = h * radius * MARGIN;

@@ -2,8 +2,8 @@
 
 use crate::common::model;
 use odeum_fields::{
-    Advection, Boundaries, Boundary, Field, Grid, Method, Options, Outcome, Problem, Quantity,
-    Simulation, Steps, Velocity, noise, stability,
+    Advection, Boundaries, Boundary, Face, Field, Grid, Method, Options, Outcome, Problem,
+    Quantity, Simulation, Steps, Velocity, noise, stability,
 };
 use odeum_ode::Cpu;
 
@@ -127,4 +127,34 @@ fn larger_steps_are_refused() {
     assert_eq!(begin(0.99 * h).unwrap(), Outcome::Reached);
     let error = begin(1.01 * h).unwrap_err().to_string();
     assert!(error.contains("stable up to") && error.contains("step"), "{error}");
+}
+
+/// Steps of a given size have as many stages as the field of the moment needs: here the coefficient of diffusion, a
+/// species, becomes ten times as large within 25 steps. With the stages of the start u was 1e16, with success.
+#[test]
+fn stages_follow_a_radius_that_grows() {
+    let equations = [("a", "0.5*a*(1 - a/20)"), ("u", "a*lap(u)")];
+    let warm = Boundary::Dirichlet(Quantity::from(1.0));
+    let boundaries = Boundaries::default().species(Face { axis: 0, high: false }, "u", warm);
+    let grid = Grid::new([24, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&equations), grid).boundaries(boundaries);
+    let start = Field::<f64>::from_fn(&grid, 2, |s, [x, _, _]| {
+        if s == 0 { 1.0 } else { (0.13 * x).cos() + 1e-6 * (1e3 * x).sin() }
+    });
+    let start = start.unwrap();
+    let end = |method: Method, h: f64, force: bool| {
+        let options = Options { force, ..Options::new(method, Steps::Fixed(h)) };
+        let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+        let mut simulation = Simulation::new(&problem, start.clone(), 0.0, &options, cpu).unwrap();
+        assert_eq!(simulation.advance_to(12.0).unwrap(), Outcome::Reached, "{method:?}");
+        simulation.field().unwrap().to_values(1)
+    };
+    let exact = end(Method::Ssprk3, 0.01, false);
+    for method in [Method::Rkc { stages: None }, Method::Rkl2 { stages: None }] {
+        for (h, force, within) in [(0.5, false, 0.01), (0.5, true, 0.01), (0.125, false, 6e-4)] {
+            let pairs = end(method, h, force).into_iter().zip(&exact);
+            let error = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(error < within, "{method:?}, steps of {h}: {error}");
+        }
+    }
 }
