@@ -11,6 +11,12 @@ pub(crate) type Look<'a, T> = &'a mut dyn FnMut(&mut dyn Backend<T>, Slot) -> Lo
 
 pub(crate) type Looked = Result<ControlFlow<()>, Error>;
 
+/// A coefficient in the precision of the field. The last of those that sum to one is what the others, rounded, leave: if each
+/// were rounded by itself, every stage would multiply what is conserved by a little more or less than one.
+fn rounded<T: Scalar>(coefficient: f64) -> f64 {
+    T::from_f64(coefficient).to_f64()
+}
+
 /// One step of SSPRK3 of size `h` from [`Slot::Now`] at `t` to [`Slot::Next`]. [`Slot::Older`] is
 /// overwritten.
 pub(crate) fn strong_step<T: Scalar>(
@@ -25,7 +31,8 @@ pub(crate) fn strong_step<T: Scalar>(
     }
     for stage in &STRONG {
         backend.swap(Slot::Next, Slot::Older);
-        let terms = [(stage.mu, Slot::Older), (1.0 - stage.mu, Slot::Now)];
+        let mu = rounded::<T>(stage.mu);
+        let terms = [(mu, Slot::Older), (1.0 - mu, Slot::Now)];
         let what = Blend { rhs: stage.mu_tilde * h, own: None, terms: &terms };
         backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
         if look(backend, Slot::Next)?.is_break() {
@@ -56,10 +63,9 @@ pub(crate) fn step<T: Scalar>(
         backend.swap(Slot::Next, Slot::Older);
         // What was written before the last stage is overwritten, and part of the result; before
         // the second stage that is y itself.
-        let rest = 1.0 - stage.mu - stage.nu;
-        let (rest, own) = if j == 2 { (rest + stage.nu, None) } else { (rest, Some(stage.nu)) };
-        let terms =
-            [(rest, Slot::Now), (stage.mu, Slot::Older), (-stage.gamma_tilde * h, Slot::Rhs)];
+        let (mu, nu) = (rounded::<T>(stage.mu), rounded::<T>(stage.nu));
+        let (rest, own) = if j == 2 { (1.0 - mu, None) } else { (1.0 - mu - nu, Some(nu)) };
+        let terms = [(rest, Slot::Now), (mu, Slot::Older), (-stage.gamma_tilde * h, Slot::Rhs)];
         let what = Blend { rhs: stage.mu_tilde * h, own, terms: &terms };
         backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
         if look(backend, Slot::Next)?.is_break() {

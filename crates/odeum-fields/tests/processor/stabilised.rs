@@ -158,3 +158,26 @@ fn stages_follow_a_radius_that_grows() {
         }
     }
 }
+
+/// Of single precision too: coefficients of stages that sum to one but for their roundings made 1e-6 of the mass in every step.
+#[test]
+fn stages_keep_the_mass_in_single_precision() {
+    let grid = Grid::new([16, 16, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "lap(u)")]), grid);
+    let start = Field::<f32>::from_fn(&grid, 1, |_, [x, y, _]| 0.5 + 0.1 * (x + 0.3 * y).sin());
+    let start = start.unwrap();
+    let methods = [
+        (Method::Ssprk3, 0.2),
+        (Method::Rkc { stages: Some(12) }, 10.0),
+        (Method::Rkl2 { stages: Some(9) }, 4.0),
+    ];
+    for (method, h) in methods {
+        let options = Options::new(method, Steps::Fixed(h));
+        let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+        let mut simulation = Simulation::new(&problem, start.clone(), 0.0, &options, cpu).unwrap();
+        let mass = simulation.summaries().unwrap()[0].mass;
+        assert_eq!(simulation.advance_to(500.0 * h).unwrap(), Outcome::Reached, "{method:?}");
+        let change = simulation.summaries().unwrap()[0].mass / mass - 1.0;
+        assert!(change.abs() < 2e-5, "{method:?}: {change}");
+    }
+}
