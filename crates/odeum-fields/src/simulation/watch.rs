@@ -122,7 +122,12 @@ impl<T: Precision> Simulation<T> {
         let limits = self.limits_now(ahead)?;
         let (method, moment) = (self.options.method, limits.largest_of_moment(self.options.method));
         let unstable = match &self.options.steps {
-            Steps::Fraction(_) => f64::from(since) * 2.0 * (h / moment - 1.0) > DISTURBED,
+            // The limit is taken to have fallen evenly since the last judgement.
+            Steps::Fraction(_) => {
+                let fallen = (h - moment) / (self.clock.largest - moment);
+                let after = if fallen > 0.0 { fallen.min(1.0) } else { 1.0 };
+                f64::from(since) * after * (h / moment - 1.0) > DISTURBED
+            }
             _ => !self.options.force && h > moment * (1.0 + 1e-9),
         };
         if unstable {
