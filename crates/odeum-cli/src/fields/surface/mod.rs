@@ -11,12 +11,12 @@ use odeum_fields::{Field, Grid, Mask, Precision};
 use odeum_io::chart::COLOURS;
 use odeum_io::parallel;
 use raster::{Camera, Raster, Samples, Sorted};
-use std::ops::Range;
+use tetrahedra::Piece;
 
 /// Levels in this order have these colours of the palette.
 const ORDER: [usize; 6] = [4, 0, 1, 2, 5, 3];
-/// Layers of cubes that are drawn at once, at least.
-const LAYERS: usize = 8;
+/// Pieces that are drawn at once, at least.
+const PIECES: usize = 8;
 const EDGES: [f64; 3] = [110.0, 110.0, 110.0];
 
 /// Draws the surfaces of a species; where the inside reaches a boundary or solid
@@ -41,10 +41,11 @@ pub(super) fn draw<T: Precision>(
     if surface.below {
         levels.reverse();
     }
+    let pieces = tetrahedra::pieces(grid);
     for (n, &level) in levels.iter().enumerate() {
         let pen = (colour(n).map(f64::from), samples(n, levels.len()));
         let view = raster.view();
-        let of_layers = |layers: Range<isize>| {
+        let of_piece = |piece: &Piece| {
             let mut sorted = Sorted::default();
             tetrahedra::triangles(
                 (grid, mask),
@@ -52,19 +53,14 @@ pub(super) fn draw<T: Precision>(
                 surface.species,
                 level,
                 surface.below,
-                layers,
+                piece.clone(),
                 &mut |triangle| view.sort(triangle, &mut sorted),
             );
             sorted
         };
-        let mut layers = tetrahedra::layers(grid);
-        while !layers.is_empty() {
-            // A layer for each thread, several where there are few: all of a surface take much memory.
-            let count = threads.next_multiple_of(LAYERS) as isize;
-            let some = layers.start..(layers.start + count).min(layers.end);
-            layers.start = some.end;
-            let numbers: Vec<isize> = some.collect();
-            let found = parallel::map(threads, 1, &numbers, |&k| of_layers(k..k + 1));
+        // A piece for each thread, several where there are few: all of a surface take much memory, and so does a layer of noise.
+        for some in pieces.chunks(threads.next_multiple_of(PIECES)) {
+            let found = parallel::map(threads, 1, some, of_piece);
             raster.draw(threads, &found, pen);
         }
     }

@@ -23,12 +23,22 @@ const TETRAHEDRA: [[usize; 4]; 6] =
 /// A value that exceeds no level.
 const OUTSIDE: f64 = -1e300;
 
-/// Layers of cubes, which are numbered from -1: one beyond the box on either side.
-pub(super) fn layers(grid: &Grid) -> Range<isize> {
-    -1..grid.shape()[2] as isize
+/// Cubes of a piece, but for those of the last row.
+const PIECE: usize = 16_384;
+
+/// A layer of cubes, and rows of it.
+pub(super) type Piece = (isize, Range<isize>);
+
+/// The box in pieces. Layers and rows are numbered from -1: one beyond the box on either side.
+pub(super) fn pieces(grid: &Grid) -> Vec<Piece> {
+    let [nx, ny, nz] = grid.shape();
+    let rows = PIECE.div_ceil(nx + 1) as isize;
+    let (ny, nz) = (ny as isize, nz as isize);
+    let of_layer = |k| (-1..ny).step_by(rows as usize).map(move |j| (k, j..(j + rows).min(ny)));
+    (-1..nz).flat_map(of_layer).collect()
 }
 
-/// Hands out the triangles in some layers of the surface where a species has a level, around the
+/// Hands out the triangles in a piece of the surface where a species has a level, around the
 /// cells above it, or below.
 pub(super) fn triangles<T: Precision>(
     (grid, mask): (&Grid, Option<&Mask>),
@@ -36,56 +46,54 @@ pub(super) fn triangles<T: Precision>(
     species: usize,
     level: f64,
     below: bool,
-    layers: Range<isize>,
+    (k, rows): Piece,
     give: &mut dyn FnMut([Corner; 3]),
 ) {
     // Below a level is above it upside down.
     let sign = if below { -1.0 } else { 1.0 };
     let level = sign * level;
     let lattice = Lattice { grid, mask, field, species, sign };
-    let [nx, ny, _] = grid.shape().map(|n| n as isize);
-    for k in layers {
-        for j in -1..ny {
-            // The four values of a cube at its lower x, which are the upper ones of the cube before.
-            let face = |i: isize| -> [f64; 4] {
-                std::array::from_fn(|c| {
-                    lattice.value([i, j + (c & 1) as isize, k + (c >> 1) as isize])
-                })
-            };
-            let mut high_face = face(-1);
-            for i in -1..nx {
-                let low_face = std::mem::replace(&mut high_face, face(i + 1));
-                let both = low_face.iter().chain(&high_face);
-                if matches!(both.filter(|&&value| value > level).count(), 0 | 8) {
-                    continue;
-                }
-                let corner = |c: usize| {
-                    [i + (c & 1) as isize, j + (c >> 1 & 1) as isize, k + (c >> 2) as isize]
+    let nx = grid.shape()[0] as isize;
+    for j in rows {
+        // The four values of a cube at its lower x, which are the upper ones of the cube before.
+        let face = |i: isize| -> [f64; 4] {
+            std::array::from_fn(|c| lattice.value([i, j + (c & 1) as isize, k + (c >> 1) as isize]))
+        };
+        let mut high_face = face(-1);
+        for i in -1..nx {
+            let low_face = std::mem::replace(&mut high_face, face(i + 1));
+            let both = low_face.iter().chain(&high_face);
+            if matches!(both.filter(|&&value| value > level).count(), 0 | 8) {
+                continue;
+            }
+            let corner =
+                |c: usize| [i + (c & 1) as isize, j + (c >> 1 & 1) as isize, k + (c >> 2) as isize];
+            let values: [f64; 8] =
+                std::array::from_fn(
+                    |c| {
+                        if c & 1 == 0 { low_face[c >> 1] } else { high_face[c >> 1] }
+                    },
+                );
+            let inside = values.map(|value| value > level);
+            for tetrahedron in TETRAHEDRA {
+                // Those inside first, each in the order they have.
+                let mut corners = tetrahedron;
+                corners.sort_by_key(|&c| !inside[c]);
+                let count = corners.iter().filter(|&&c| inside[c]).count();
+                let (high, low) = corners.split_at(count);
+                let cut = |a: usize, b: usize| {
+                    lattice.cut((corner(a), values[a]), (corner(b), values[b]), level)
                 };
-                let values: [f64; 8] = std::array::from_fn(|c| {
-                    if c & 1 == 0 { low_face[c >> 1] } else { high_face[c >> 1] }
-                });
-                let inside = values.map(|value| value > level);
-                for tetrahedron in TETRAHEDRA {
-                    // Those inside first, each in the order they have.
-                    let mut corners = tetrahedron;
-                    corners.sort_by_key(|&c| !inside[c]);
-                    let count = corners.iter().filter(|&&c| inside[c]).count();
-                    let (high, low) = corners.split_at(count);
-                    let cut = |a: usize, b: usize| {
-                        lattice.cut((corner(a), values[a]), (corner(b), values[b]), level)
-                    };
-                    match (high, low) {
-                        (&[a], &[b, c, d]) | (&[b, c, d], &[a]) => {
-                            give([cut(a, b), cut(a, c), cut(a, d)]);
-                        }
-                        (&[a, b], &[c, d]) => {
-                            let four = [cut(a, c), cut(a, d), cut(b, d), cut(b, c)];
-                            give([four[0], four[1], four[2]]);
-                            give([four[0], four[2], four[3]]);
-                        }
-                        _ => {}
+                match (high, low) {
+                    (&[a], &[b, c, d]) | (&[b, c, d], &[a]) => {
+                        give([cut(a, b), cut(a, c), cut(a, d)]);
                     }
+                    (&[a, b], &[c, d]) => {
+                        let four = [cut(a, c), cut(a, d), cut(b, d), cut(b, c)];
+                        give([four[0], four[1], four[2]]);
+                        give([four[0], four[2], four[3]]);
+                    }
+                    _ => {}
                 }
             }
         }
@@ -161,7 +169,7 @@ mod tests {
         let grid = Grid::new([40, 40, 40], 0.05).unwrap();
         let field = Field::<f64>::from_fn(&grid, 1, |_, at| f(at)).unwrap();
         let (mut area, mut volume) = (0.0, 0.0);
-        triangles((&grid, None), &field, 0, 0.0, below, layers(&grid), &mut |[a, b, c]| {
+        let mut add = |[a, b, c]: [Corner; 3]| {
             let edge = |p: Corner, q: Corner| [0, 1, 2].map(|i| q.at[i] - p.at[i]);
             let (u, v) = (edge(a, b), edge(a, c));
             let n =
@@ -172,7 +180,10 @@ mod tests {
             let from = [0, 1, 2].map(|i| (a.at[i] + b.at[i] + c.at[i]) / 3.0 - 1.0);
             let height = (0..3).map(|i| from[i] * n[i]).sum::<f64>().abs() / size.max(1e-300);
             volume += size / 2.0 * height / 3.0;
-        });
+        };
+        for piece in pieces(&grid) {
+            triangles((&grid, None), &field, 0, 0.0, below, piece, &mut add);
+        }
         (area, volume)
     }
 
@@ -195,5 +206,17 @@ mod tests {
         let edge = 39.0 * 0.05;
         assert!((area / (6.0 * edge * edge) - 1.0).abs() < 1e-9, "{area}");
         assert!((volume / (edge * edge * edge) - 1.0).abs() < 1e-9, "{volume}");
+    }
+
+    #[test]
+    fn pieces_are_of_bounded_size_and_have_every_row() {
+        for shape in [[3, 2, 1], [300, 200, 2], [40_000, 3, 1]] {
+            let pieces = pieces(&Grid::new(shape, 1.0).unwrap());
+            let [nx, ny, nz] = shape.map(|n| n as isize);
+            let most = |rows: &Range<isize>| (rows.end - rows.start - 1) * (nx + 1);
+            assert!(pieces.iter().all(|(_, rows)| most(rows) < PIECE as isize), "{shape:?}");
+            let rows = pieces.into_iter().flat_map(|(k, rows)| rows.map(move |j| (k, j)));
+            assert!(rows.eq((-1..nz).flat_map(|k| (-1..ny).map(move |j| (k, j)))), "{shape:?}");
+        }
     }
 }
