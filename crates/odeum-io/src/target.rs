@@ -102,7 +102,7 @@ impl Target {
             Some(free) if free < need => Err(Finding::error("the output does not fit on the disk")
                 .in_file(path.display().to_string())
                 .found(format!("{} free, about {} needed", bytes(free), bytes(need)))
-                .help("make room, choose another disk with --output, or take fewer save times")),
+                .help("make room, choose another disk with --output, or write fewer states")),
             _ => Ok(()),
         }
     }

@@ -141,7 +141,7 @@ pub fn too_large(need: u128, free: Free, place: &str, source_spans: &SourceSpans
         None => Finding::error(message),
     };
     let finding = finding.found(format!("{need} bytes of {}", free.bytes));
-    finding.help("take fewer cells, precision = \"f32\", or method = \"euler\"")
+    finding.help("take fewer cells; precision = \"f32\" and method = \"euler\" need least")
 }
 
 #[cfg(test)]
