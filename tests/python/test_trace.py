@@ -106,6 +106,7 @@ TABLE = {
     "diff": lambda v: np.diff(v, prepend=0) + np.diff(v, n=2) + np.concatenate([np.diff(v), [0]]),
     "stack": lambda v: np.stack([v[0], v[1], v[2]]) + np.stack([v, v]).sum(axis=0) + np.vstack([v, v])[1],
     "joined": lambda v: np.concatenate([v[:1], v[1:]]) + np.hstack([v[0], v[1:]]) + np.append(v[:2], v[2]),
+    "joined to lists": lambda v: np.concatenate([v[1:], [-v[0]]]) * np.hstack((v[:1], [v[1], 2.0])),
     "array": lambda v: np.array([v[0], v[1], 1.0]) * v + np.array([v, v]).sum(axis=0) + np.asarray(v),
     "object": lambda v: (
         np.exp(np.array([v[0], v[1], v[2]])) + np.sqrt(np.array([v[0] + 3, v[1] + 3, v[2] + 3]))

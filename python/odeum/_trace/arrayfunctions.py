@@ -26,7 +26,8 @@ def call(function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[st
     if name in _REFUSED:
         raise Refusal(f"np.{name} of symbols", _REFUSED[name])
     try:
-        return wrap(function(*map(_plain, inputs), **{key: _plain(value) for key, value in options.items()}))
+        plain = {key: _plain(value) for key, value in options.items()}
+        return wrap(_elements(function(*map(_plain, inputs), **plain)))
     except (Refusal, TypeError) as error:
         remedy = "write it with +, *, np.where, np.sum and the like, or for constant arrays outside of f"
         said = error.found if isinstance(error, Refusal) else str(error)
@@ -41,6 +42,14 @@ def _plain(value: Any) -> Any:
         return list(map(_plain, value)) if isinstance(value, list) else tuple(map(_plain, value))
     # Symbols would come back here.
     return objects(value) if isinstance(value, Symbol) else unwrap(value)
+
+
+def _elements(value: Any) -> Any:
+    """Arrays of objects with the symbols that NumPy left in arrays of their own, as in np.concatenate([y, [a]])."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        if any(isinstance(element, np.ndarray) for element in value.flat):
+            return np.frompyfunc(lambda element: np.asarray(element, dtype=object).item(), 1, 1)(value)
+    return value
 
 
 _REFUSED = {
