@@ -47,6 +47,7 @@ macro_rules! conforms {
             conforms!(@deceiver saddles_are_left, $precision, $($attribute)?);
             conforms!(@deceiver undisturbed_equilibria_end, $precision, $($attribute)?);
             conforms!(@deceiver jumps_and_pulses_are_resolved, $precision, $($attribute)?);
+            conforms!(@deceiver thresholds_are_resolved, $precision, $($attribute)?);
             conforms!(@deceiver excursions_are_seen, $precision, $($attribute)?);
             conforms!(@deceiver work_is_bounded, $precision, $($attribute)?);
         }

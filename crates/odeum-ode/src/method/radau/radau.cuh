@@ -88,7 +88,7 @@ enum OdTurn {
     OD_ITERATION = OD_STAGES,
     OD_AT_STATE,                // f at the state, which has moved
     OD_ESTIMATE,                // the error estimate, from f at the state
-    OD_FILTER                   // the same, from f at the state with the first estimate added
+    OD_FILTER                   // the same, filtered once more
 };
 
 struct OdRadau {
@@ -256,7 +256,7 @@ struct OdRadau {
                 OD_UNROLL_OWN
                 for (int e = 0; e < OD_EACH; ++e) b[e] = increment(turn, e);
             }
-            if (turn != OD_ESTIMATE) {
+            if (turn < OD_ITERATION || turn == OD_AT_STATE) {
                 real state[OD_EACH];
                 OD_OWN(e, i) state[e] = x.y[e] + b[e];
                 const real t = turn < OD_ITERATION ? od_fma(od_c(turn), h, c.t) : c.t;
@@ -284,8 +284,9 @@ struct OdRadau {
                     sums[2][e] = od_fma(-alpha, w[2][e], od_fma(-beta, w[1][e], sums[2][e]));
                 }
             } else {
-                OD_OWN(e, i) {
-                    b[e] = sums[0][e] + (turn == OD_ESTIMATE ? slope[e] : memory.slope[i]);
+                OD_UNROLL_OWN
+                for (int e = 0; e < OD_EACH; ++e) {
+                    b[e] = turn == OD_ESTIMATE ? sums[0][e] + slope[e] : b[e] * (OD_GAMMA * rate);
                 }
             }
             od_solve(x, memory, b);
