@@ -8,7 +8,8 @@
 //! away, the cubic through the states and slopes at both ends of the step (Hairer, Nørsett &
 //! Wanner I, sec. II.6) is looked at: if it comes to the level in between, the step is taken
 //! again up to its extremum. Where the method knows the middle of the step and the cubic is far from it,
-//! half the step is taken instead.
+//! half the step is taken instead. The same is done where a component that is beyond its level may leave it and
+//! come back within a step.
 
 use super::Task;
 use super::pack::Pack;
@@ -97,6 +98,24 @@ impl<'a, L: Lanes> Watch<'a, L> {
         sign * (y.lane(l).to_f64() - pack.level(l))
     }
 
+    /// How far beyond the level of lane `l` counts as at it.
+    fn near(&self, pack: &Pack<L>, l: usize) -> f64 {
+        let level = pack.level(l).abs();
+        // What rounding makes of the level is no distance.
+        let rounding = 4.0 * L::Scalar::EPSILON * level;
+        (FRACTION * (self.atol + self.rtol * level)).max(rounding)
+    }
+
+    /// Excesses over a step of lane `l`, and the sign they have kept: negated, less what counts as at the level, if the step begins
+    /// at the level or beyond it. Then they, too, are negative at first, and above zero across the level.
+    fn across<const N: usize>(&self, pack: &Pack<L>, l: usize, states: [L; N]) -> ([f64; N], f64) {
+        if self.excess(pack, l, pack.y[self.event.component]) < 0.0 {
+            return (states.map(|y| self.excess(pack, l, y)), 1.0);
+        }
+        let near = self.near(pack, l);
+        (states.map(|y| -self.excess(pack, l, y) - near), -1.0)
+    }
+
     /// Finds f at the ends of the steps of size `h` that passed the error test, where the component
     /// moves as far as its level is away.
     #[inline(always)]
@@ -113,14 +132,12 @@ impl<'a, L: Lanes> Watch<'a, L> {
         let middle = stepper.middle().map_or(state, |middle| middle[i]);
         self.doubtful = 0;
         for l in set_bits(passed) {
-            let (before, after) = (self.excess(pack, l, pack.y[i]), self.excess(pack, l, state));
-            let middle = self.excess(pack, l, middle);
+            let ([before, middle, after], _) = self.across(pack, l, [pack.y[i], middle, state]);
             let moves = (slope.lane(l) * h.lane(l)).to_f64().abs()
                 + (after - middle).abs()
                 + (middle - before).abs();
             let nearest = before.max(middle).max(after);
-            if before < 0.0 && self.approaches[l].beyond.is_none() && nearest + BEND * moves >= 0.0
-            {
+            if self.approaches[l].beyond.is_none() && nearest + BEND * moves >= 0.0 {
                 self.doubtful |= 1 << l;
             }
         }
@@ -137,20 +154,20 @@ impl<'a, L: Lanes> Watch<'a, L> {
         }
     }
 
-    /// Where in a step of lane `l`, as a fraction of it, the component comes to the level and leaves
-    /// it again, as far as that can be told.
+    /// Where in a step of lane `l`, as a fraction of it, the component crosses the level and comes back,
+    /// as far as that can be told.
     fn hidden(&self, pack: &Pack<L>, l: usize, attempt: &Step<L>) -> Option<f64> {
         if self.doubtful >> l & 1 == 0 {
             return None;
         }
         let i = self.event.component;
-        let sign = if self.event.rises { 1.0 } else { -1.0 };
+        let (ends, side) = self.across(pack, l, [pack.y[i], attempt.state[i]]);
+        let sign = if self.event.rises { side } else { -side };
         let step = sign * attempt.h.lane(l).to_f64();
-        let ends = [self.excess(pack, l, pack.y[i]), self.excess(pack, l, attempt.state[i])];
         let slopes = [attempt.slope[i], self.end_slope[i]].map(|f| f.lane(l).to_f64() * step);
         if let Some(middle) = attempt.middle {
             let cubic = (ends[0] + ends[1]) / 2.0 + (slopes[0] - slopes[1]) / 8.0;
-            let middle = self.excess(pack, l, middle[i]);
+            let ([middle], _) = self.across(pack, l, [middle[i]]);
             let moves = (middle - ends[0]).abs() + (ends[1] - middle).abs();
             if (middle - cubic).abs() > MISS * (moves + slopes[0].abs() + slopes[1].abs()) {
                 return Some(0.5);
@@ -177,7 +194,6 @@ impl<'a, L: Lanes> Watch<'a, L> {
         let mut sight = Sight::default();
         let i = self.event.component;
         for l in set_bits(passed) {
-            let level = pack.level(l);
             let (before, after) =
                 (self.excess(pack, l, pack.y[i]), self.excess(pack, l, attempt.state[i]));
             let (t0, t1) = (pack.t.lane(l).to_f64(), t_new.lane(l).to_f64());
@@ -187,13 +203,11 @@ impl<'a, L: Lanes> Watch<'a, L> {
                 self.steps[l] = (t1 - t0) * fraction.min(SHORTER);
                 continue;
             }
-            let approach = &mut self.approaches[l];
-            if before >= 0.0 || (after < 0.0 && approach.beyond.is_none()) {
+            if before >= 0.0 || (after < 0.0 && self.approaches[l].beyond.is_none()) {
                 continue;
             }
-            // What rounding makes of the level is no distance.
-            let rounding = 4.0 * L::Scalar::EPSILON * level.abs();
-            let near = (FRACTION * (self.atol + self.rtol * level.abs())).max(rounding);
+            let near = self.near(pack, l);
+            let approach = &mut self.approaches[l];
             let least = 4.0 * L::Scalar::EPSILON * t0.abs().max(t1.abs());
             let (bit, aim) = (1 << l, 0.5 * near);
             if after >= 0.0 && (after <= near || (t1 - t0).abs() <= least) {
@@ -226,13 +240,11 @@ impl<'a, L: Lanes> Watch<'a, L> {
         sight
     }
 
-    /// The next steps `h`, shortened in lanes that approach.
+    /// The next steps `h`; in lanes that approach those that are aimed, whatever the controller proposes: a step beyond the
+    /// event has passed its error test, and what a law makes of steps that were cut may not move the time.
     pub(super) fn aimed(&self, sight: &Sight, mut h: L) -> L {
         for l in set_bits(sight.approaching) {
-            let aimed = self.steps[l];
-            if aimed.abs() < h.lane(l).to_f64().abs() || sight.overshot >> l & 1 == 1 {
-                h.set_lane(l, L::Scalar::from_f64(aimed));
-            }
+            h.set_lane(l, L::Scalar::from_f64(self.steps[l]));
         }
         h
     }

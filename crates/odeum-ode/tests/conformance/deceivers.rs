@@ -5,6 +5,7 @@ use crate::suite::{Precision, Subject};
 use odeum_ode::{
     Controller, Ensemble, FirstStep, Options, Real, Solution, Status, System, Tolerance,
 };
+use std::f64::consts::PI;
 
 const FIRST: [FirstStep; 2] = [FirstStep::Automatic, FirstStep::Fraction(1.0)];
 
@@ -333,7 +334,7 @@ impl System for Jumps {
         let early = t.lt(R::lit(1.0 / 3.0));
         dydt[0] = R::select(early, R::lit(1.0), R::lit(-2.0));
         let x = (t - R::lit(2.0)) * R::lit(100.0);
-        let pulse = (-(x * x)).exp() * R::lit(100.0 / std::f64::consts::PI.sqrt());
+        let pulse = (-(x * x)).exp() * R::lit(100.0 / PI.sqrt());
         dydt[1] = pulse - R::lit(0.1) * y[1];
     }
 }
@@ -399,7 +400,7 @@ pub(crate) fn thresholds_are_resolved<T: Precision>(subject: &Subject) {
     }
 }
 
-/// x'' = −x, to be ended where x falls to a level just above its least value.
+/// x'' = −x, to be ended where x falls to a level near its least value, or its largest.
 struct Oscillation;
 
 impl System for Oscillation {
@@ -413,27 +414,28 @@ impl System for Oscillation {
     }
 }
 
-/// A level that is passed and passed again within one step is seen, the first time.
+/// A level that is passed and passed again within one step is seen, the first time; so is one that is left and met
+/// again, by a system that starts beyond it.
 pub(crate) fn excursions_are_seen<T: Precision>(subject: &Subject) {
     let levels: Vec<f64> = (1..20).map(|i| -1.0 + 0.005 * f64::from(i * i)).collect();
     let count = levels.len();
-    let ensemble =
-        Ensemble::repeated(&[T::from_f64(1.0), T::from_f64(0.0)], count, (0.0, 6.0)).unwrap();
     let (p, q) = (subject.method.order(), subject.method.error_order());
-    for tol in [1e-2, 1e-3, 1e-4, 1e-6] {
+    for (tol, start) in [1e-2, 1e-3, 1e-4, 1e-6].into_iter().flat_map(|t| [(t, 1.0), (t, -1.0)]) {
+        let from = [start, 0.0].map(T::from_f64);
+        let ensemble = Ensemble::repeated(&from, count, (0.0, 6.0)).unwrap();
         let tolerance = tolerance::<T>(tol, 1.0);
         // What the method gets wrong on the way to π may hide the level or move it.
         let reach = 40.0 * tolerance.rtol.powf((f64::from(p) / f64::from(q + 1)).min(1.0));
         let options = Options::new(tolerance)
             .max_steps(20_000)
-            .end_when_falls(0, levels.iter().map(|x| x.max(-1.0 + 2.0 * reach)).collect());
+            .end_when_falls(0, levels.iter().map(|x| start * x.max(-1.0 + 2.0 * reach)).collect());
         let solution = subject.solve_recorded(&Oscillation, &ensemble, &subject.method, &options);
         for (s, level) in levels.iter().enumerate() {
             let level = level.max(-1.0 + 2.0 * reach);
             if level > 0.5 {
                 continue;
             }
-            let exact = level.acos();
+            let exact = if start > 0.0 { level.acos() } else { 2.0 * PI - level.acos() };
             let (status, reached) = (solution.status[s], (solution.t[s], solution.y(s)));
             assert_eq!(status, Status::TerminalEvent, "{level} at {tol:e}: {reached:?}");
             let close = reach / (1.0 - level * level).sqrt();

@@ -54,13 +54,33 @@ OD_FN void od_passes_by(const OdTask &task, const OdEvent &event, OdPassage &pas
     passage.has_middle = true;
 }
 
+// How far beyond its level a component counts as at it.
+OD_FN real od_event_near(const OdTask &task, const OdEvent &event) {
+    // What rounding makes of the level is no distance.
+    const real level = od_abs(event.level);
+    return od_larger(OD_EVENT_FRACTION * (task.event_atol + task.rtol * level), real(4) * OD_EPSILON * level);
+}
+
+// The passage as seen from its start: of a component that is at its level or beyond it excesses are negated, less what counts as
+// at the level. Then they, too, are negative at first, and above zero across the level.
+OD_FN OdPassage od_across(const OdTask &task, const OdEvent &event, OdPassage passage) {
+    if (passage.before < real(0)) return passage;
+    const real near = od_event_near(task, event);
+    passage.before = -passage.before - near;
+    passage.middle = -passage.middle - near;
+    passage.after = -passage.after - near;
+    passage.slopes[0] = -passage.slopes[0];
+    passage.slopes[1] = -passage.slopes[1];
+    return passage;
+}
+
 // Whether a step of signed size h moves the component as far as its level is away: then f at its end is asked for.
-OD_FN bool od_is_doubtful(const OdEvent &event, const OdPassage &passage, real h) {
+OD_FN bool od_is_doubtful(const OdTask &task, const OdEvent &event, const OdPassage &passed, real h) {
+    const OdPassage passage = od_across(task, event, passed);
     const real moves = od_abs(passage.slopes[0] * h) + od_abs(passage.after - passage.middle) +
                        od_abs(passage.middle - passage.before);
     const real nearest = od_larger(od_larger(passage.before, passage.middle), passage.after);
-    return passage.before < real(0) && !event.approach.is_past &&
-           nearest + OD_EVENT_BEND * moves >= real(0);
+    return !event.approach.is_past && nearest + OD_EVENT_BEND * moves >= real(0);
 }
 
 // Where in (0, 1) the cubic with values p and q and slopes f and g at 0 and 1, p below zero, has a maximum at or
@@ -82,9 +102,10 @@ OD_FN real od_excursion(real p, real q, real f, real g) {
     return inside(peak) && value(peak) >= real(0) && falls ? peak : real(0);
 }
 
-// Where in a step of signed size h the component comes to the level and leaves it again, as a fraction, as far as
-// that can be told from f at both ends; zero where it does not.
-OD_FN real od_hidden(const OdTask &task, const OdPassage &passage, real h) {
+// Where in a step of signed size h the component crosses the level and comes back, as a fraction, as far as that can be
+// told from f at both ends; zero where it does not.
+OD_FN real od_hidden(const OdTask &task, const OdEvent &event, const OdPassage &passed, real h) {
+    const OdPassage passage = od_across(task, event, passed);
     const real step = task.event_sign * h;
     const real p = passage.before, q = passage.after;
     const real f = passage.slopes[0] * step, g = passage.slopes[1] * step;
@@ -103,17 +124,14 @@ OD_FN void od_look(const OdTask &task, OdEvent &event, const OdPassage &passage,
     OdSight &sight = event.sight;
     OdApproach &approach = event.approach;
     const real before = passage.before, after = passage.after, length = t_new - t;
-    const real fraction = doubtful ? od_hidden(task, passage, h) : real(0);
+    const real fraction = doubtful ? od_hidden(task, event, passage, h) : real(0);
     if (fraction > real(0)) {
         sight.approaches = sight.overshot = true;
         sight.step = length * (fraction < OD_EVENT_SHORTER ? fraction : OD_EVENT_SHORTER);
         return;
     }
     if (before >= real(0) || (after < real(0) && !approach.is_past)) return;
-    // What rounding makes of the level is no distance.
-    const real level = od_abs(event.level);
-    const real rounding = real(4) * OD_EPSILON * level;
-    const real near = od_larger(OD_EVENT_FRACTION * (task.event_atol + task.rtol * level), rounding);
+    const real near = od_event_near(task, event);
     const real least = real(4) * OD_EPSILON * od_larger(od_abs(t), od_abs(t_new));
     if (after >= real(0) && (after <= near || od_abs(length) <= least)) {
         sight.hit = true;
@@ -140,8 +158,5 @@ OD_FN void od_look(const OdTask &task, OdEvent &event, const OdPassage &passage,
     sight.step = length < real(0) ? -size : size;
 }
 
-// The next step h, shortened where the system approaches.
-OD_FN real od_aimed(const OdSight &sight, real h) {
-    const bool shorter = od_abs(sight.step) < od_abs(h) || sight.overshot;
-    return sight.approaches && shorter ? sight.step : h;
-}
+// The next step h; where the system approaches, the one that is aimed.
+OD_FN real od_aimed(const OdSight &sight, real h) { return sight.approaches ? sight.step : h; }

@@ -187,7 +187,7 @@ OD_FN OdVerdict od_verdict(const OdTask &task, OdStepLoop &c, const OdAttempt &a
 template <class EndSlope>
 OD_FN void od_look_for_event(const OdTask &task, OdStepLoop &c, OdPassage passage, real step,
                     OdVerdict &verdict, EndSlope end_slope) {
-    const bool doubtful = od_is_doubtful(c.event, passage, step);
+    const bool doubtful = od_is_doubtful(task, c.event, passage, step);
     if (doubtful) passage.slopes[1] = end_slope();
     od_look(task, c.event, passage, doubtful, step, c.t, verdict.t_new);
     verdict.accepted = !c.event.sight.overshot;
