@@ -80,6 +80,15 @@ def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     return array
 
 
+def positive(field: str, value: Any) -> Floats:
+    """As `finite`, and all of them above zero."""
+    array = finite(field, value)
+    if not (array > 0.0).all():
+        found = array.flat[int(np.argmax(array.ravel() <= 0.0))]
+        raise InputError(field, str(found), "give numbers above zero")
+    return array
+
+
 def kept(field: str, value: Any) -> Floats:
     """As `finite`: a copy that nobody changes."""
     array = finite(field, value, copies=False).copy()

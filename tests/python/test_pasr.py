@@ -63,14 +63,15 @@ def test_the_command_gives_the_same_states(gas, tmp_path):
 
 def test_bad_settings_are_refused(gas):
     for options, said in [
-        ({"particles": 9}, "particles"),
+        ({"particles": 9}, "^`?particles`?: found 9; give an even number"),
         ({"particles": -2}, "particles"),
         ({"tau_mix": -1.0}, "tau_mix"),
         ({"fuel": "H3"}, "H3"),
         ({"T": []}, "T"),
         ({"T": 20.0}, "`T`: .*temperature"),
         ({"T": np.nan}, "`T`"),
-        ({"p": -od.atm}, "`p`: .*pressure"),
+        ({"p": -od.atm}, "p: found -101325.0; give numbers above zero"),
+        ({"p": [od.atm, 0.0]}, "p: found 0.0; give numbers above zero"),
         ({"phi": -1.0}, "phi"),
         ({"fuel": {}}, "fuel"),
         ({"threads": 0}, "threads"),

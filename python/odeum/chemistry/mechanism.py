@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from odeum import _odeum
-from odeum._convert import Floats, finite
+from odeum._convert import Floats, finite, positive
 from odeum.chemistry.composition import Composition, amounts, scaled
 from odeum.errors import InputError, OdeumWarning
 
@@ -368,7 +368,7 @@ class Mechanism:
 
     def _states(self, T: Any, p: Any, Y: Any) -> tuple[Floats, Floats, Floats, tuple[int, ...]]:
         """Temperatures and pressures [M], mass fractions [M, species], and the shape of the batch."""
-        T, p = _positive("T", T), _positive("p", p)
+        T, p = positive("T", T), positive("p", p)
         if Y is None:
             Y = np.zeros(self.n_species)
         else:
@@ -413,11 +413,3 @@ def _text(path: str) -> str | None:
         return Path(path).read_bytes().decode("utf-8-sig")
     except (OSError, ValueError):
         return None
-
-
-def _positive(field: str, value: Any) -> Floats:
-    array = finite(field, value)
-    if not (array > 0.0).all():
-        found = array.flat[int(np.argmax(array.ravel() <= 0.0))]
-        raise InputError(field, str(found), "give numbers above zero")
-    return array

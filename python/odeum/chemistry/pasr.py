@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum
-from odeum._convert import Floats, number, numbers, whole
+from odeum._convert import Floats, number, numbers, positive, whole
 from odeum._options import MOST_THREADS
 from odeum._progress import Progress, told
 from odeum.chemistry.composition import Composition, by_name
@@ -80,13 +80,17 @@ def pasr(
     -------
     PasrStates
     """
+    # What the command says of these is in its own units and names.
+    pressures, count = positive("p", p), whole("particles", particles, 1)
+    if count % 2 == 1:
+        raise InputError("particles", str(count), "give an even number: they mix in pairs")
     options: dict[str, Any] = {
         "--temperature": _list("T", T),
-        "--pressure": _list("p", numbers("p", p) / _odeum.ATM),
+        "--pressure": _list("p", pressures / _odeum.ATM),
         "--fuel": None if fuel is None else _composition("fuel", fuel),
         "--oxidizer": None if oxidizer is None else _composition("oxidizer", oxidizer),
         "--phi": repr(number("phi", phi)),
-        "--particles": str(whole("particles", particles, 1)),
+        "--particles": str(count),
         "--residence-times": repr(number("residence_times", residence_times)),
         "--tau-res": None if tau_res is None else repr(number("tau_res", tau_res)),
         "--tau-mix": None if tau_mix is None else repr(number("tau_mix", tau_mix)),
