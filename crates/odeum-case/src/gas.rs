@@ -12,6 +12,8 @@ pub struct Gas {
     pub mixture: Mixture,
     /// How far below zero a fraction may lie that counts as zero. \[species\]
     pub slack: Vec<f64>,
+    /// What `[system]` leaves to the state of the phase.
+    pub of_state: Vec<&'static str>,
 }
 
 /// How a composition is given, after temperature \[K\] and pressure \[Pa\].

@@ -122,7 +122,10 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
 
 /// Reports the first system without a start, and how many there are.
 fn tell(case: &Case, first: Finding, wrong: usize, all: usize, findings: &Findings) {
-    let others = format!("{} more systems have none either", count(wrong as u64 - 1));
+    let others = match wrong {
+        2 => "1 more system has none either".to_owned(),
+        _ => format!("{} more systems have none either", count(wrong as u64 - 1)),
+    };
     if !case.ensemble.takes_bad_rows || wrong == all {
         findings.push(first);
         if wrong > 1 {
@@ -211,15 +214,11 @@ fn at_composition(case: &Case, message: String) -> Finding {
 /// The species of `[system]` that a table of compositions leaves as they are, with their numbers.
 fn kept(case: &Case) -> Vec<String> {
     let Some(table) = &case.ensemble.table else { return Vec::new() };
-    let varied = |v: usize| {
-        table.variables().any(|other| other == v)
-            || case.ensemble.sweep.iter().any(|axis| axis.variable == v)
-    };
     if !table.variables().any(|v| v >= SPECIES) {
         return Vec::new();
     }
     let variables = case.model.variables.iter().enumerate().skip(SPECIES);
-    let kept = variables.filter(|(v, variable)| variable.value != 0.0 && !varied(*v));
+    let kept = variables.filter(|(v, variable)| variable.value != 0.0 && !case.ensemble.varies(*v));
     kept.map(|(_, variable)| format!("{} = {}", variable.name, variable.value)).collect()
 }
 

@@ -29,7 +29,8 @@ fn gas(constraint: Constraint) -> Gas {
     let kinetics = Arc::new(Kinetics::new(&mechanism).unwrap());
     let slack = (0..kinetics.n_species()).map(|k| 1e-8 * (k + 1) as f64).collect();
     let reactor = Reactor::new(kinetics, constraint, Energy::Adiabatic, JacobianForm::Exact);
-    Gas { reactor: Arc::new(reactor), mixture: Mixture::Fractions(Basis::Masses), slack }
+    let mixture = Mixture::Fractions(Basis::Masses);
+    Gas { reactor: Arc::new(reactor), mixture, slack, of_state: Vec::new() }
 }
 
 /// Numbers of the caller [cells, components], with strides, in memory of the device.

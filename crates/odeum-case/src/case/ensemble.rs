@@ -67,6 +67,12 @@ impl EnsembleSpec {
             [rows, self.count].into_iter().chain(self.sweep.iter().map(|axis| axis.values.len()));
         lens.fold(1, |all, len| all.saturating_mul(len as u128))
     }
+
+    /// Whether a table or a sweep gives a variable.
+    pub(crate) fn varies(&self, variable: usize) -> bool {
+        self.table.iter().flat_map(TableData::variables).any(|other| other == variable)
+            || self.sweep.iter().any(|axis| axis.variable == variable)
+    }
 }
 
 impl Default for EnsembleSpec {

@@ -1,5 +1,6 @@
 //! `[system]` with a mechanism: a gas that reacts.
 
+use super::ensemble::EnsembleSpec;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::system::Beside;
@@ -275,15 +276,26 @@ pub(super) fn read(
     let slack = vec![NEGATIVE_LEAST; kinetics.n_species()];
     let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?)
         .with_temperature_margin(margin?);
-    let gas = Gas { reactor: Arc::new(reactor), mixture, slack };
+    let gas = Gas { reactor: Arc::new(reactor), mixture, slack, of_state: taken };
     let mut values = vec![temperature?, pressure?];
     let ratio = ratio?;
     values.extend(composition.unwrap_or_else(|| vec![ratio]));
-    let mut model = model(gas, values, &mechanism, name);
+    Some(model(gas, values, &mechanism, name))
+}
+
+/// Says what systems take from the state of the phase: what neither `[system]` nor the ensemble gives.
+pub(super) fn tell_state(model: &mut Model, ensemble: &EnsembleSpec) {
+    let Start::Gas(gas) = &model.start else { return };
+    let varied = |name| model.variable(name).is_some_and(|variable| ensemble.varies(variable));
+    let given = |what: &str| match what {
+        "temperature" => varied(TEMPERATURE),
+        "pressure" => varied(PRESSURE),
+        _ => false,
+    };
+    let taken: Vec<&str> = gas.of_state.iter().copied().filter(|what| !given(what)).collect();
     if !taken.is_empty() {
         model.lines.push(format!("From the state of the phase: {}", taken.join(", ")));
     }
-    Some(model)
 }
 
 /// Paths of folders from that of the case file.

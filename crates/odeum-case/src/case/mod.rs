@@ -184,6 +184,9 @@ fn read_ensemble(
         }),
         None => ensemble::of_columns(model.as_ref(), given, findings),
     };
+    if let (Some(model), Some(ensemble)) = (&mut model, &ensemble) {
+        gas::tell_state(model, ensemble);
+    }
     let time = match root.get("time") {
         Some(field) => {
             source_spans.put("span", field.source_span());

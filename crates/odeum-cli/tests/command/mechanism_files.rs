@@ -78,7 +78,15 @@ fn the_state_of_a_phase_is_where_cases_start() {
         assert!((found - expected).abs() < 1e-15, "{start:?}");
     }
     assert!((density[0] - 0.5).abs() < 1e-15, "{density:?}");
-    // What the case says goes before.
+    // What the case says goes before, and so does what each system has of a sweep.
+    let swept = CASE.replace("[time]", "[ensemble]\nsweep = { T = [900.0, 1000.0] }\n[time]");
+    folder.write("swept.toml", swept);
+    let said = folder.odeum(&["check", "swept.toml"]).well();
+    let taken = "From the state of the phase: composition, pressure\n";
+    assert!(said.out.contains(taken), "{}", said.out);
+    let cold = CASE.replace("[time]", "[ensemble]\nsweep = { T = [50.0, 60.0] }\n[time]");
+    folder.write("cold.toml", cold);
+    folder.odeum(&["check", "cold.toml"]).refused(&["1 more system has none either"]);
     let more = "mechanism = \"own.yaml\"\ntemperature = 900.0\nmoles = { H2 = 1, O2 = 1 }";
     folder.write("a.toml", CASE.replace("mechanism = \"own.yaml\"", more));
     let said = folder.odeum(&["check", "a.toml"]).well();

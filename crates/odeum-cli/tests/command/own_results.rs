@@ -45,7 +45,7 @@ fn fractions_sum_to_one_and_amounts_are_scaled() {
             "system 1 (table row 1, from 0)",
             &format!("its {kind} sum to 0.5, not to one"),
             "a.toml:5:",
-            "1 more systems",
+            "1 more system has none either",
         ]);
         // What the table has no column of is counted too, and named.
         check(&base, "T,H2,O2\n1000,0.5,0.5\n").refused(&["sum to 2", "N2 = 1 is counted too"]);
