@@ -96,7 +96,7 @@ impl Status {
                 "the solution blows up, has a jump or a kink near the time reached, or the \
                  tolerance is below what the precision can give: look at the right-hand side \
                  there, loosen rtol, use f64, and give an atol above zero to components that pass \
-                 zero"
+                 zero; of a mechanism, lower atol: radicals below it may have become negative"
             }
             Status::NonFinite => {
                 "the right-hand side, or with an implicit method a derivative of it, gives NaN or \
