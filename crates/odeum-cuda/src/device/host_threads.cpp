@@ -99,9 +99,9 @@ static __attribute__((noinline)) void od_host_enter(OdHostThread &me, OdHostFibr
 // What shared memory holds that no block has written.
 static const unsigned char od_host_unwritten = 0x41;
 
-// Whether nobody has written beyond so many bytes of it.
+// Whether nobody has written beyond so many bytes of it. Of a kernel that asks for none that is not known: it may have arrays of its own.
 static bool od_host_kept_within(const OdHostThread &me, unsigned long bytes) {
-    const unsigned long all = me.shared.size() * sizeof(double);
+    const unsigned long all = bytes > 0 ? me.shared.size() * sizeof(double) : 0;
     const unsigned char *beyond = reinterpret_cast<const unsigned char *>(me.shared.data()) + bytes;
     // All bytes are equal where each is the next one.
     return bytes >= all || (*beyond == od_host_unwritten && !memcmp(beyond, beyond + 1, all - bytes - 1));

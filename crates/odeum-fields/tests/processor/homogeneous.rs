@@ -131,3 +131,24 @@ fn adaptive_steps_come_to_the_answer_of_another_method() {
         assert!((values[0] - wanted).abs() < 1e-6, "{} {wanted}", values[0]);
     }
 }
+
+/// The spectral radius becomes twenty times as large within 25 steps: steps of one size have the stages that it needs at the moment.
+/// With those of the start u was 5e78, with success.
+#[test]
+fn ensembles_follow_a_radius_that_grows() {
+    let text = TextSource {
+        states: vec!["a", "u", "v"],
+        equations: vec![("a", "0.5*a*(1 - a/20)"), ("u", "10*a*(v - u)"), ("v", "10*a*(u - v)")],
+        ..TextSource::default()
+    };
+    let ensemble = Ensemble::new(3, vec![1.0, 1.0, 0.9], (0.0, 12.0)).unwrap();
+    let system = DynSystem::from(text.read().unwrap().tape());
+    let method =
+        odeum_ode::Method::Rkc(Rkc { controller: Controller::fixed(0.25), ..Rkc::default() });
+    let options = odeum_ode::Options::new(Tolerance::new(1e-4, 1e-8));
+    let solver = Solver::new(system, &method, &Device::cpu(), &options).unwrap();
+    let solution = solver.solve(&ensemble).unwrap();
+    assert!(solution.all_succeeded());
+    let end: Vec<f64> = solution.y(0);
+    assert!((end[1] - 0.95).abs() < 1e-3 && (end[2] - 0.95).abs() < 1e-3, "{end:?}");
+}

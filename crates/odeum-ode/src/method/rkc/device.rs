@@ -61,7 +61,7 @@ impl OnDevice for Rkc {
         };
         text.define("OD_RADIUS_BOUND", bound);
         text.define("OD_ROOT_EPSILON", literal(epsilon(subject.word).sqrt()));
-        text.define("OD_RADIUS_EVERY", Rkc::RADIUS_EVERY);
+        text.define("OD_RADIUS_EVERY", self.radius_every());
         text.define("OD_POWER_ITERATIONS", Rkc::POWER_ITERATIONS);
         let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS;
         for (name, number) in [

@@ -30,8 +30,8 @@
 //! # Options
 //! [`Rkc::radius_bound`]: a known bound of σ; the system may give one too
 //! ([`System::spectral_radius`](odeum_core::System::spectral_radius)). Without either, σ is
-//! estimated by a nonlinear power method, again every [`Rkc::RADIUS_EVERY`] steps and after each
-//! rejection. [`Rkc::max_stages`]: a step that would need more stages is shortened instead;
+//! estimated by a nonlinear power method, again every [`Rkc::RADIUS_EVERY`] steps (steps of one
+//! size: each) and after each rejection. [`Rkc::max_stages`]: a step that would need more stages is shortened instead;
 //! lower it if the rounding errors of many stages matter.
 //!
 //! # Statuses
@@ -66,7 +66,7 @@ impl Default for Rkc {
 }
 
 impl Rkc {
-    /// Accepted steps after which the spectral radius is estimated anew.
+    /// Accepted steps after which the spectral radius is estimated anew; of steps of one size it is before each.
     pub const RADIUS_EVERY: u32 = 25;
     /// The error of a step from y to w with slopes F₀ and F is 0.8 (y − w) + 0.4 h (F₀ + F) (SSV, sec. 3.1).
     pub const ERROR_WEIGHTS: [f64; 2] = [0.8, 0.4];
@@ -74,6 +74,11 @@ impl Rkc {
     pub const POWER_ITERATIONS: u32 = 50;
     /// Order of the error estimate.
     pub const ERROR_ORDER: u32 = 2;
+
+    /// Accepted steps after which it is estimated anew here: steps of one size have no error control that notices one that has grown.
+    fn radius_every(&self) -> u32 {
+        if self.controller.fixed_step().is_some() { 1 } else { Rkc::RADIUS_EVERY }
+    }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
         if let Some(bound) = self.radius_bound

@@ -21,8 +21,9 @@ pub(crate) struct RkcStepper<'a, L: Lanes, F: ?Sized> {
     radius: L,
     /// Length of the piece being integrated, the longest step there can be.
     longest: L,
-    /// Accepted steps since σ was estimated.
+    /// Accepted steps since σ was estimated, and those after which it is estimated anew.
     age: L,
+    radius_every: L,
     /// Lanes that must estimate σ before their next step.
     stale: L::Mask,
     /// f(t, y) \[n\].
@@ -48,6 +49,7 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
             radius: L::lit(1.0),
             longest: L::lit(1.0),
             age: L::lit(0.0),
+            radius_every: L::lit(f64::from(rkc.radius_every())),
             stale: L::from_bits(0),
             slope: zeros(),
             w: [zeros(), zeros(), zeros()],
@@ -283,7 +285,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
             self.slope[i] = L::select(accepted, self.f[i], self.slope[i]);
         }
         self.age = L::select(accepted, self.age + L::lit(1.0), self.age);
-        let old = self.age.ge(L::lit(f64::from(Rkc::RADIUS_EVERY)));
+        let old = self.age.ge(self.radius_every);
         self.stale = self.stale | !accepted | old;
     }
 }
