@@ -1,5 +1,6 @@
 // Runs the threads of blocks, as fibres of one thread of the computer: each runs up to a barrier, a vote or
 // an atomic operation, and then lets the others run. Stands after host_shim.h; one library for all kernels.
+#include <algorithm>
 #include <memory>
 #include <ucontext.h>
 #include <vector>
@@ -96,21 +97,20 @@ static __attribute__((noinline)) void od_host_enter(OdHostThread &me, OdHostFibr
     setcontext(&start);
 }
 
-// What shared memory holds that no block has written.
+// What shared memory holds that no block has written: large numbers, as after what is no number simulations go back and
+// take single steps.
 static const unsigned char od_host_unwritten = 0x41;
 
-// Whether nobody has written beyond so many bytes of it. Of a kernel that asks for none that is not known: it may have arrays of its own.
-static bool od_host_kept_within(const OdHostThread &me, unsigned long bytes) {
-    const unsigned long all = bytes > 0 ? me.shared.size() * sizeof(double) : 0;
-    const unsigned char *beyond = reinterpret_cast<const unsigned char *>(me.shared.data()) + bytes;
-    // All bytes are equal where each is the next one.
-    return bytes >= all || (*beyond == od_host_unwritten && !memcmp(beyond, beyond + 1, all - bytes - 1));
-}
+// Shared memory beyond that of a block, which it must leave as it is [bytes].
+static const unsigned long od_host_margin = 4096;
 
-static void od_host_block(OdHostThread &me, unsigned threads) {
-    // Of shared memory nothing is read that the block has not written: what it holds are large
-    // numbers, as after what is no number simulations go back and take single steps.
-    memset(me.shared.data(), od_host_unwritten, me.shared.size() * sizeof(double));
+// False where the block wrote beyond its shared memory. Of a kernel that asks for none that is not known: it may have arrays of
+// its own.
+static bool od_host_block(OdHostThread &me, unsigned threads, unsigned long bytes) {
+    const unsigned long all = me.shared.size() * sizeof(double);
+    if (bytes > all) return false;
+    const unsigned long end = bytes > 0 ? std::min(bytes + od_host_margin, all) : all;
+    memset(me.shared.data(), od_host_unwritten, end);
     memset(me.votes, 0, sizeof(me.votes));
     for (unsigned t = 0; t < threads; ++t) {
         OdHostFibre &fibre = me.fibres[t];
@@ -130,6 +130,9 @@ static void od_host_block(OdHostThread &me, unsigned threads) {
             od_host_enter(me, fibre);
         }
     }
+    if (bytes == 0) return true;
+    const unsigned char *shared = reinterpret_cast<const unsigned char *>(me.shared.data());
+    return std::all_of(shared + bytes, shared + end, [](unsigned char x) { return x == od_host_unwritten; });
 }
 
 bool od_host_launch(
@@ -148,8 +151,7 @@ bool od_host_launch(
     for (unsigned long n = range[0]; n < range[1]; ++n) {
         const unsigned row = n / gridDim.x;
         blockIdx = uint3_{(unsigned)(n % gridDim.x), row % gridDim.y, row / gridDim.y};
-        od_host_block(me, threads);
-        if (!od_host_kept_within(me, block[2])) return false;
+        if (!od_host_block(me, threads, block[2])) return false;
     }
     return true;
 }
