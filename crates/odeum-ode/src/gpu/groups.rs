@@ -284,7 +284,7 @@ pub(super) fn kernel(
     let kernel = method.on_device().group_kernel(&subject);
     let implicit = kernel.implicit.as_ref();
     // In larger mechanisms, matrices of single precision made steps be rejected, and Newton iterations not converge.
-    let loose = dim <= MOST_OF_WARP && implicit.is_some_and(|i| traits.rtol >= i.single_from);
+    let loose = traits.loose && dim <= MOST_OF_WARP;
     let single = traits.float || loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
     let Planned { mut linear, layout, in_global, columns } = match implicit {

@@ -243,6 +243,22 @@ mod tests {
         assert!(!Arc::ptr_eq(&kernel, &kernel_of(0.25, true)));
     }
 
+    /// Of tolerances a kernel knows nothing but how exact its matrices may be.
+    #[test]
+    fn tolerances_share_a_kernel() {
+        let at = |method: &Method, rtol| {
+            let options = Options::new(Tolerance::new(rtol, 1e-9));
+            Traits::new(false, true, method, &options, &[])
+        };
+        for (method, limit) in
+            [(Method::rkck(), 0.0), (Method::rodas4(), 1e-7), (Method::exprb43(), 1e-5)]
+        {
+            assert_eq!(at(&method, 1e-2), at(&method, limit.max(1e-12)), "{}", method.name());
+            assert_eq!(at(&method, 0.9 * limit), at(&method, 1e-12), "{}", method.name());
+            assert_eq!(at(&method, limit) == at(&method, 0.9 * limit), limit == 0.0);
+        }
+    }
+
     /// A program that goes through many systems keeps neither their graphs nor their kernels.
     #[test]
     fn systems_of_the_past_are_forgotten() {

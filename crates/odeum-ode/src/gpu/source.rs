@@ -43,8 +43,8 @@ pub(crate) struct Traits {
     /// Where the model holds.
     pub(crate) ranges: Vec<ValidRange>,
     pub(crate) n_counts: usize,
-    /// The relative tolerance, which decides the precision of matrices.
-    pub(crate) rtol: f64,
+    /// The relative tolerance lets matrices be of single precision.
+    pub(crate) loose: bool,
 }
 
 impl Traits {
@@ -66,7 +66,7 @@ impl Traits {
             event: options.terminal_event.is_some(),
             ranges: ranges.to_vec(),
             n_counts: task::n_counts(method, !ranges.is_empty()),
-            rtol: options.tolerance.rtol,
+            loose: options.tolerance.rtol >= method.on_device().single_from(),
         }
     }
 

@@ -44,6 +44,12 @@ pub(crate) trait OnDevice {
         None
     }
 
+    /// The least relative tolerance at which matrices of single precision cost no accuracy, where a system allows them: measured
+    /// (docs/src/performance/stiff-gpu.md).
+    fn single_from(&self) -> f64 {
+        f64::INFINITY
+    }
+
     /// Writes the numbers of these kernels.
     fn write_numbers(&self, text: &mut Text, subject: &Subject<'_>);
 
@@ -91,9 +97,6 @@ pub(crate) struct Implicit {
     pub(crate) stages: usize,
     /// Memory of a system beside vectors and matrices \[bytes\].
     pub(crate) scratch: usize,
-    /// The least relative tolerance at which matrices of single precision cost no accuracy, where a system allows them: measured
-    /// (docs/src/devices.md).
-    pub(crate) single_from: f64,
 }
 
 impl Implicit {

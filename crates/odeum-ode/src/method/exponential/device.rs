@@ -38,10 +38,13 @@ impl OnDevice for Exponential {
                 vectors: 12,
                 stages: 0,
                 scratch: scratch(self, subject.dim, subject.word),
-                // At the same tolerance errors of exp4 itself are larger.
-                single_from: if *self.tableau == EXP4 { 1e-6 } else { 1e-5 },
             }),
         }
+    }
+
+    fn single_from(&self) -> f64 {
+        // At the same tolerance errors of exp4 itself are larger.
+        if *self.tableau == EXP4 { 1e-6 } else { 1e-5 }
     }
 
     fn write_numbers(&self, text: &mut Text, subject: &Subject<'_>) {

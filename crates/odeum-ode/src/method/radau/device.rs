@@ -20,10 +20,13 @@ impl OnDevice for Radau {
                 vectors: 14,
                 stages: 0,
                 scratch: 0,
-                // They slow the Newton iteration down, and do not change what it converges to.
-                single_from: 1e-8,
             }),
         }
+    }
+
+    fn single_from(&self) -> f64 {
+        // They slow the Newton iteration down, and do not change what it converges to.
+        1e-8
     }
 
     fn write_numbers(&self, text: &mut Text, subject: &Subject<'_>) {

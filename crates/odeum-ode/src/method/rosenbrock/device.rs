@@ -17,9 +17,12 @@ impl OnDevice for Rosenbrock {
                 vectors: 8,
                 stages: self.tableau.stages(),
                 scratch: 0,
-                single_from: if self.tableau.order > 4 { 1e-6 } else { 1e-7 },
             }),
         }
+    }
+
+    fn single_from(&self) -> f64 {
+        if self.tableau.order > 4 { 1e-6 } else { 1e-7 }
     }
 
     fn write_numbers(&self, text: &mut Text, _: &Subject<'_>) {
