@@ -21,6 +21,13 @@ pub(crate) struct Equation {
     pub(crate) falloff: Option<String>,
 }
 
+impl Equation {
+    /// Whether both sides have the collider `M`.
+    pub(crate) fn has_generic(&self) -> bool {
+        count(&self.reactants, "M") > 0.0 && count(&self.products, "M") > 0.0
+    }
+}
+
 /// Adds a term to a side.
 pub(crate) fn add(terms: &mut Terms, name: &str, coefficient: f64) -> Result<(), String> {
     if !(coefficient > 0.0 && coefficient <= MAX_COEFFICIENT) {

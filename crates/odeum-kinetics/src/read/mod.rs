@@ -155,6 +155,9 @@ fn species(
     Species { name, composition, weight, thermo, line }
 }
 
+/// Pressures that differ by less are one that was rounded: 1 bar and 0.986923266716013 atm.
+const SAME_PRESSURE: f64 = 1.0 + 1e-12;
+
 /// The points of a PLOG table by ascending pressure, rates of one pressure together.
 fn plog_table(mut rows: Vec<(f64, Arrhenius)>) -> Result<Vec<PlogPoint>, String> {
     if rows.is_empty() {
@@ -167,7 +170,7 @@ fn plog_table(mut rows: Vec<(f64, Arrhenius)>) -> Result<Vec<PlogPoint>, String>
     let mut points: Vec<PlogPoint> = Vec::new();
     for (pressure, rate) in rows {
         match points.last_mut() {
-            Some(point) if point.pressure == pressure => point.rates.push(rate),
+            Some(point) if pressure <= point.pressure * SAME_PRESSURE => point.rates.push(rate),
             _ => points.push(PlogPoint { pressure, rates: vec![rate] }),
         }
     }
@@ -215,7 +218,10 @@ fn check_allowed(draft: &draft::Draft, reaction: &Reaction, allowed: Allowed, lo
             tell(found, "correct it, or say 'negative-orders: true'");
         }
         let reacts = draft.equation.reactants.iter().any(|term| term.0 == *name);
-        if !reacts && !allowed.nonreactant_orders {
+        if !reacts && !allowed.nonreactant_orders && draft.collider.as_ref() == Some(name) {
+            let found = format!("an order of {}, which is taken for a third body", quote(name));
+            tell(found, "say 'type: elementary'");
+        } else if !reacts && !allowed.nonreactant_orders {
             let found = format!("an order of {}, which is no reactant", quote(name));
             tell(found, "correct it, or say 'nonreactant-orders: true'");
         }

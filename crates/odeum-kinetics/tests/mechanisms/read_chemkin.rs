@@ -132,3 +132,42 @@ fn efficiencies_need_a_third_body() {
         }
     }
 }
+
+/// An order of a species on both sides is its order in the rate; as a collider it multiplied the rate once more.
+#[test]
+fn a_species_with_an_order_is_no_collider() {
+    let (forward, reverse) = ("OH+H+AR=>H2O+AR", "OH+H+AR=H2O+AR");
+    for (equation, rates, first) in [
+        (forward, "FORD/AR 0.5/", 2.5),
+        (forward, "FORD/OH 0.5/", 2.5),
+        (reverse, "FORD/AR 0.5/\nREV/1e13 0 0/", 2.5),
+        (reverse, "RORD/AR 0.5/\nREV/1e13 0 0/", 3.0),
+    ] {
+        let text = text(&SPECIES, &format!("REACTIONS\n{equation} 1e13 0 0\n{rates}\nEND\n"));
+        let read = mechanism(&text).unwrap_or_else(|e| panic!("{e}"));
+        let collides = read.reactions[0].third_body.is_some();
+        assert_eq!(collides, rates.contains("OH"), "{rates}");
+        for (number, reaction) in read.reactions.iter().enumerate() {
+            let order: f64 = reaction.orders.iter().map(|(_, order)| order).sum();
+            let order = order + f64::from(u8::from(reaction.third_body.is_some()));
+            let reversed = if rates.contains("RORD") { 1.5 } else { 2.0 };
+            assert_eq!(order, if number == 0 { first } else { reversed }, "{rates}");
+            // cm and mol in the file, m and kmol here.
+            let Rate::Arrhenius(k) = &reaction.rate else { panic!("{rates}") };
+            let expected = 1e13 * 1e-3_f64.powf(order - 1.0);
+            assert!((k.a / expected - 1.0).abs() < 1e-14, "{rates}: {}", k.a);
+        }
+    }
+}
+
+#[test]
+fn tables_of_rates_have_no_third_body() {
+    for table in ["PLOG/1. 1e15 0 0/", "CHEB/1 1 1./"] {
+        for equation in ["H+OH+M=H2O+M", "H+OH+m=H2O+m"] {
+            let reactions = format!("REACTIONS\n{equation} 1e15 0 0\n{table}\nEND\n");
+            let errors = mechanism(&text(&SPECIES, &reactions)).unwrap_err();
+            let [problem] = &errors.problems[..] else { panic!("{errors}") };
+            assert!(problem.found.contains("M in a tabulated rate"), "{errors}");
+        }
+    }
+}

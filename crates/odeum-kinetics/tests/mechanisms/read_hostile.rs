@@ -115,7 +115,7 @@ fn one_thing_wrong_in_chemkin() {
         ("  DUP\n", "\n", "the same reaction"),
         ("LOW /", "LT /", "'LT' is not supported"),
         ("LOW /", "XYZ /", "'XYZ' is neither"),
-        ("LOW / 2.3E-30 -0.9 -1.7 /", "LOW / 2.3E-30 -0.9 /", "LOW with 2 values"),
+        ("LOW / 2.3E-30 -0.9 -1.7 /", "LOW / 2.3E-30 -0.9 /", "LOW takes 3 values, not 2"),
         ("LOW / 2.3E-30 -0.9 -1.7 /", "LOW / 2.3E-30 -0.9 -1.7", "without closing slash"),
         ("LOW / 2.3E-30 -0.9 -1.7 /", "DUP", "needs LOW or HIGH"),
         ("CHEB / 2 3 ", "CHEB / 3 3 ", "N times M"),

@@ -1,5 +1,6 @@
 //! What YAML mechanisms say that is easily mistaken, or that Cantera does not read.
 
+use odeum_kinetics::mechanism::Rate;
 use odeum_kinetics::read::{self, Read, ReadErrors};
 
 const ELEMENTARY: &str = "equation: H + O2 <=> O + OH";
@@ -159,4 +160,28 @@ fn heat_capacities_below_the_gas_constant_are_told() {
         assert!(told, "{thermo}: {found:?}");
     }
     assert!(read("model: constant-cp, cp0: 20.8 J/mol/K").is_empty());
+}
+
+/// One bar in atm is rounded; as two pressures the rates of one were left out on either side.
+#[test]
+fn pressures_of_a_table_in_several_units_are_one() {
+    let row = |pressure: &str| format!("{{P: {pressure}, A: 1e13, b: 0, Ea: 0}}");
+    let rows =
+        ["1 bar", "0.986923266716013 atm", "750.06168270417 Torr", "1.01 bar"].map(row).join(", ");
+    let reaction =
+        format!("{ELEMENTARY}, type: pressure-dependent-Arrhenius, rate-constants: [{rows}]");
+    let read = mechanism("", &[&reaction]).unwrap();
+    let Rate::Plog(points) = &read.mechanism.reactions[0].rate else { panic!("{read:?}") };
+    let rates: Vec<usize> = points.iter().map(|point| point.rates.len()).collect();
+    assert_eq!(rates, [3, 1], "{points:?}");
+}
+
+#[test]
+fn orders_of_colliders_need_a_type() {
+    let reaction = format!("equation: H + O2 + AR => HO2 + AR, orders: {{AR: 0.5}}, {K}");
+    let problem = problem("", &[&reaction]);
+    assert!(problem.contains("third body") && problem.contains("type: elementary"), "{problem}");
+    let elementary = mechanism("", &[&format!("{reaction}, type: elementary")]).unwrap();
+    let reaction = &elementary.mechanism.reactions[0];
+    assert!(reaction.third_body.is_none() && reaction.orders.contains(&(6, 0.5)), "{reaction:?}");
 }

@@ -250,7 +250,9 @@ fn auxiliary(
         }
         if let Some((_, counts)) = known {
             if !counts.contains(&values.len()) {
-                let what = format!("{key} with {} values in place of {counts:?}", values.len());
+                let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+                let what =
+                    format!("{key} takes {} values, not {}", counts.join(" or "), values.len());
                 tell(what, "give all values between the slashes");
                 continue;
             }
@@ -296,6 +298,13 @@ impl Entry {
         found
     }
 
+    /// Whether FORD or RORD gives the order of a species.
+    fn has_order(&self, name: &str) -> bool {
+        self.aux.iter().any(|(_, key, _)| {
+            key.strip_prefix("FORD ").or(key.strip_prefix("RORD ")) == Some(name)
+        })
+    }
+
     /// A rate constant of this order in SI.
     fn arrhenius(&self, values: &[f64], order: f64) -> Arrhenius {
         Arrhenius {
@@ -336,9 +345,23 @@ fn complete(
             log.error(entry.line, text, what, "remove it: the table holds the pressure dependence");
             return;
         }
-        (None, true) => None,
+        (None, true) => {
+            if equation.has_generic() {
+                let what = "M in a tabulated rate".to_owned();
+                let remedy = "remove it: the table holds the pressure dependence";
+                log.error(entry.line, text, what, remedy);
+                return;
+            }
+            None
+        }
         (None, false) => {
+            let whole = equation.clone();
             match crate::read::equation::take_collider(&mut equation, false, &efficiencies) {
+                // Its own order is that of a reactant.
+                Ok(Some(name)) if efficiencies.is_empty() && entry.has_order(&name) => {
+                    equation = whole;
+                    None
+                }
                 Ok(collider) => {
                     if let Some(name) = &collider
                         && (entry.all("LOW").next().is_some() || entry.all("HIGH").next().is_some())

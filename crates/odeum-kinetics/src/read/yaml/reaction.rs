@@ -144,8 +144,7 @@ pub(super) fn read(
         (Law::Elementary, None) => None,
         (Law::Plog | Law::Chebyshev, None) => {
             // A species on both sides is one more factor of the rate; M has no place here.
-            let generic = |terms: &equation::Terms| terms.iter().any(|term| term.0 == "M");
-            if generic(&equation.reactants) && generic(&equation.products) {
+            if equation.has_generic() {
                 let found = "M in a tabulated rate".to_owned();
                 log.error(
                     node.line,
