@@ -91,7 +91,7 @@ def solve_ivp(
     dense_output: bool = False,
     events: Any = None,
     vectorized: bool = False,
-    args: Sequence[Any] = (),
+    args: Sequence[Any] | None = (),
     *,
     rtol: float = 1e-3,
     atol: Any = 1e-6,
@@ -120,7 +120,7 @@ def solve_ivp(
         ``"RK45"`` (that is ``dopri5``), ``"Radau"``, or a method of `odeum.methods()`.
     t_eval : array_like, optional
         Times at which states are kept [K].
-    args : sequence
+    args : sequence, optional
         Parameters, each a number or an array [*batch], which broadcast with the batch of `y0`.
     rtol, atol : float
         Tolerances; `atol` may have one for each component [n].
@@ -148,6 +148,7 @@ def solve_ivp(
     if states.ndim == 0 or states.shape[-1] == 0:
         raise InputError("y0", f"an array of shape {states.shape}", "give states [*batch, n]")
     # A NumPy array of no axis cannot be gone through.
+    args = () if args is None else args
     has_values = isinstance(args, Sequence) or isinstance(args, np.ndarray) and args.ndim > 0
     if isinstance(args, (str, bytes)) or not has_values:
         raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")

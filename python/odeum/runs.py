@@ -138,7 +138,7 @@ class Runs:
         Parameters
         ----------
         of : str or sequence of str
-            ``"states"``, ``"parameters"``, or names.
+            ``"states"``, ``"parameters"``, or names; of a gas names alone, as ``["T", "p"]``.
         relative, absolute : float
             Half-width of a factor 1 + r u, or of an added a u, with u uniform in (-1, 1), or normal with
             standard deviation 1 (`distribution` ``"normal"``).
@@ -341,7 +341,7 @@ class Runs:
         for name in self._spans():
             raise InputError(name, "in a session", "leave it out: `advance` says where to go")
         threads = _options.threads(options)
-        case = self.case((0.0, 1.0), **{"warm_start": True, **options, "segments": 1})
+        case = self.case(_options.SHORT_SPAN, **{"warm_start": True, **options, "segments": 1})
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         raw = case.open(threads).session(systems)
         is_single = case.document.get("run", {}).get("precision") == "f32"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from odeum import _odeum, _options
 from odeum._convert import Floats, at, finite
 from odeum._ended import Ended
+from odeum._fixed import Fixed
 from odeum.errors import InputError
 from odeum.statuses import STATUSES
 
@@ -21,7 +22,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 _NOT_RUN = next(status.number for status in STATUSES if status.name == "not run")
 
 
-class Session(Ended):
+class Session(Fixed, Ended):
     """An ensemble whose states stay in the memory of its device, advanced over one span after the other.
 
     Made by `Runs.session`. Every system begins an advance with the step size with which it ended the one before. One
@@ -73,6 +74,7 @@ class Session(Ended):
         session.state_names = states
         session.axes = tuple(axes)
         session._status = np.full(systems, _NOT_RUN, np.uint8)
+        session._is_made = cls is Session
         return session
 
     def advance(self, span: Any) -> NDArray[np.uint8]:

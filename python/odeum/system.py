@@ -143,7 +143,7 @@ class System:
         time = case.document["time"]
         span = tuple(time["span"])
         rest = {name: keys for name, keys in case.document.items() if name != "system"}
-        if "save" not in time:
+        if "save" not in time and not _judged_by_span(case):
             # One solver serves all spans.
             rest["time"] = {**time, "span": list(_SPAN)}
         key = (repr(rest), threads)
@@ -248,6 +248,11 @@ class System:
         if self.parameters:
             names.append(", ".join(self.parameters[:6]) + (", …" if len(self.parameters) > 6 else ""))
         return f"<odeum.{type(self).__name__} of {len(self.states)} equations: {'; '.join(names)}>"
+
+
+def _judged_by_span(case: EnsembleCase) -> bool:
+    """Whether the size of steps is given, of which a warning tells that they do not reach the end."""
+    return any(key in case.document.get("method", {}) for key in ("fixed_step", "largest_step"))
 
 
 def _values(field: str, values: Any) -> dict[str, float]:

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 import tomllib
+import warnings
 
 import numpy as np
 import pytest
@@ -446,3 +447,14 @@ def test_a_gpu_that_is_not_there_is_said():
         pytest.skip("a GPU is there")
     with pytest.raises(od.DeviceError, match="driver"):
         van_der_pol().solve((0, 1), device="cuda")
+
+
+def test_the_size_of_steps_is_judged_by_the_span_of_the_call():
+    """It was judged by that of a solver which serves all: 0 to 1."""
+    runs = van_der_pol().sweep(mu=[1.0])
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert runs.solve((0, 1e-5), fixed_step=1e-8).success.all()
+    with pytest.warns(od.OdeumWarning, match="do not reach the end within 100"):
+        runs.solve((0, 20), largest_step=0.1, max_steps=100)

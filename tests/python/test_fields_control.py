@@ -265,3 +265,11 @@ def test_results_do_not_depend_on_stops():
     for t in (1.0, 2.0, 3.0):
         parts.advance_to(t)
     np.testing.assert_allclose(parts.arrays["u"], whole.arrays["u"], rtol=1e-13)
+
+
+def test_what_is_set_of_simulations_is_refused():
+    sim = heat()
+    for name in ("step", "method", "tolerance", "boundary"):
+        with pytest.raises(AttributeError, match=f"'{name}' of this Simulation cannot be set"):
+            setattr(sim, name, 0.1)
+    sim.advance(0.01)

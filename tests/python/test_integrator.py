@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -333,3 +334,33 @@ def test_integrators_are_not_copied(gas):
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="make another one"):
             copied(gas.integrator(cells=2))
+
+
+def test_states_without_axes_are_advanced(gas):
+    T, p, Y = cells(gas, 1)
+    states = ct.SolutionArray(ct.Solution(str(HYDROGEN)), (), extra={"x": 0.5})
+    states.TPY = 1500.0, p[0], Y[0]
+    after = od.advance(states, 1e-5)
+    assert after.shape == () and after.status == 0 and after.x == 0.5 and after.T != 1500.0
+
+
+def test_what_is_set_of_integrators_is_refused(gas):
+    """It had no effect, or one on the checks of the arrays alone."""
+    chem = gas.integrator(cells=2)
+    for name, value in (("rtol", 1e-12), ("kind", "constant volume"), ("cells", 3)):
+        with pytest.raises(AttributeError, match=f"'{name}' of this Integrator cannot be set"):
+            setattr(chem, name, value)
+
+    class Mine(od.Integrator):
+        pass
+
+    mine = Mine(gas, cells=2)
+    mine.name = "left"
+    assert mine.name == "left"
+
+
+def test_steps_are_not_judged_by_a_time_that_is_not_known(gas):
+    for options in ({"fixed_step": 1e-9}, {"largest_step": 1e-9}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            gas.integrator(cells=1, **options)

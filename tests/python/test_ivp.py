@@ -37,6 +37,8 @@ def test_one_system_has_the_shapes_of_scipy():
     np.testing.assert_array_equal(ends.t, [0.0, 5.0])
     np.testing.assert_array_equal(ends.y[:, 0], [2.0, 0.0])
     np.testing.assert_allclose(ends.y[:, -1], theirs.y[:, -1], atol=1e-7)
+    none = od.solve_ivp(lambda t, y: -y, (0, 1), [1.0], args=None, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(none.y[0, -1], np.exp(-1.0), atol=1e-8)
 
 
 def test_objects_that_can_be_called_are_functions():

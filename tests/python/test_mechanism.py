@@ -303,3 +303,48 @@ def test_thermodynamic_data_that_change_afterwards_change_nothing(tmp_path):
     copy.unlink()
     solved = gas.reactor(moles="CH4:1, O2:2").runs().solve((0.0, 1e-9))
     assert np.asarray(solved.y).shape[-1] == gas.n_species + 2
+
+
+def test_names_say_which_species_is_which():
+    """They were ignored: a table with its columns in another order was another gas."""
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    gas = od.Mechanism(HYDROGEN)
+    Y, names = gas.at_equivalence_ratio(1.0, "H2", AIR), list(gas.species_names)
+    expected = gas.density(1000.0, 1e5, Y)
+    table = pandas.DataFrame([Y, Y], columns=names)
+    labelled = xarray.DataArray([Y, Y], dims=("cell", "species"), coords={"species": names})
+    for given in (table, labelled, table.loc[0]):
+        backwards = given[..., ::-1] if given is labelled else given[names[::-1]]
+        for order in (given, backwards):
+            assert (gas.density(1000.0, 1e5, order) == expected).all()
+    np.testing.assert_array_equal(gas.mole_fractions(table.loc[0, names[::-1]]), gas.mole_fractions(Y))
+    # Numbers as labels are rows of a table, not species.
+    for plain in (pandas.DataFrame([Y, Y]), pandas.Series(Y, index=range(3, 14)), list(Y)):
+        assert (gas.density(1000.0, 1e5, plain) == expected).all()
+    few = pandas.Series({"H2": 0.1, "O2": 0.9})
+    for bad, words in (
+        (table.assign(T=1000.0), "the label 'T', which is no species"),
+        (few, "labels of 2 species"),
+        (table[[*names, "H2"]], "labels of 12 species"),
+    ):
+        with pytest.raises(od.InputError, match=words):
+            gas.density(1000.0, 1e5, bad)
+    assert gas.density(1000.0, 1e5, dict(few)) > 0
+
+
+def test_molecular_weights_are_read_only():
+    gas = od.Mechanism(HYDROGEN)
+    for mechanism in (gas, pickle.loads(pickle.dumps(gas))):
+        with pytest.raises(ValueError, match="read-only"):
+            mechanism.molecular_weights[0] = 99.0
+
+
+def test_one_folder_of_further_files(tmp_path):
+    (tmp_path / "lib").mkdir()
+    text = HYDROGEN.read_text(encoding="utf-8")
+    (tmp_path / "lib" / "hydrogen.yaml").write_text(text, encoding="utf-8")
+    imports = "{name: gas, thermo: ideal-gas, species: [{hydrogen.yaml/species: all}]}"
+    path = tmp_path / "gas.yaml"
+    path.write_text(f"phases:\n- {imports}\n", encoding="utf-8")
+    for include in (tmp_path / "lib", str(tmp_path / "lib"), [tmp_path / "lib"]):
+        assert od.Mechanism(path, include=include).n_species == 11

@@ -165,3 +165,13 @@ def test_importing_brings_no_cantera_and_no_xarray():
     code = "import sys, odeum; print(sorted({'cantera', 'xarray', 'pandas'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_mechanism_that_is_in_its_file_needs_no_path(gas):
+    """The text of a case was refused since mechanisms keep what they read."""
+    runs = gas.reactor(fuel="H2", oxidizer=AIR).sweep(T=[1000.0, 1100.0])
+    text = runs.to_toml(span=(0.0, 1e-6))
+    assert str(HYDROGEN) in text and "span = " in text
+    kept = od.Mechanism.from_text(HYDROGEN.read_text(encoding="utf-8"), name="h2.yaml")
+    with pytest.raises(od.InputError, match="mechanism in memory"):
+        kept.reactor(fuel="H2", oxidizer=AIR).sweep(T=[1000.0]).to_toml(span=(0.0, 1e-6))

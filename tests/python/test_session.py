@@ -8,6 +8,7 @@ import gc
 import pickle
 import re
 import signal
+import warnings
 
 import numpy as np
 import pytest
@@ -244,3 +245,20 @@ def test_the_structure_is_that_of_dlpack():
         assert (tensor.data, tensor.device_type, tensor.device_id) == (0x1000, CUDA, 0)
         assert (tensor.code, tensor.bits, tensor.lanes, tensor.byte_offset) == (2, 64, 1, 0)
         assert tensor.ndim == 2 and tensor.shape[:2] == [2, 3] and tensor.strides[:2] == [3, 1]
+
+
+def test_steps_are_not_judged_by_a_span_that_is_not_known():
+    for options in ({"fixed_step": 1e-9}, {"largest_step": 1e-9}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            session = runs().session(**options)
+            assert not session.advance((0.0, 1e-7)).any()
+
+
+def test_what_is_set_of_sessions_is_refused():
+    session = runs().session()
+    for name in ("rtol", "axes", "w"):
+        with pytest.raises(AttributeError, match=f"'{name}' of this Session cannot be set"):
+            setattr(session, name, 1.0)
+    session.states = np.zeros((2, 15))
+    assert not session.states.any()

@@ -52,6 +52,8 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
     extra = {name: getattr(states, name) for name in states.extra if name not in ("status", "steps")}
     extra["status"] = status.astype(np.int64).reshape(shape)
     extra["steps"] = chem.stats["steps"].astype(np.int64).reshape(shape)
+    # Cantera takes no arrays without axes.
+    extra = {name: np.asarray(values)[()] for name, values in extra.items()}
     after = type(states)(phase, shape, extra=extra)
     after.TPY = T, p, Y
     return after

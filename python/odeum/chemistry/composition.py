@@ -38,7 +38,10 @@ def by_name(field: str, value: Composition) -> dict[str, float]:
 def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
     """Amounts [*batch, species] of an array, or [species] of text or a mapping."""
     if not isinstance(value, (str, Mapping)):
+        order = _order(field, value, species)
         array = finite(field, value)
+        if order is not None:
+            array = np.ascontiguousarray(array[..., order])
         if array.shape[-1:] != (len(species),):
             found = f"an array of shape {array.shape}"
             raise InputError(field, found, f"give {len(species)} species along the last axis")
@@ -56,6 +59,28 @@ def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
     if not row.any():
         raise InputError(field, "nothing", "give an amount of a species")
     return row
+
+
+def _order(field: str, value: Any, species: Sequence[str]) -> list[int] | None:
+    """Where the species stand along the last axis of an array with names there, as those of pandas and xarray have."""
+    labels = getattr(value, "columns", None)
+    if labels is None:
+        if hasattr(value, "coords"):
+            labels = (
+                value.coords[value.dims[-1]].values if value.dims and value.dims[-1] in value.coords else None
+            )
+        elif getattr(value, "ndim", None) == 1:
+            labels = getattr(value, "index", None)
+    names = [] if labels is None or callable(labels) else [str(x) for x in labels if isinstance(x, str)]
+    if not names:
+        return None
+    unknown = [name for name in names if name not in species]
+    if unknown:
+        raise InputError(field, f"the label {unknown[0]!r}, which is no species", "give the species alone")
+    if len(names) != len(species) or len(set(names)) != len(species):
+        found = f"labels of {len(names)} species"
+        raise InputError(field, found, f"give each of the {len(species)} once, or a dict of some of them")
+    return [names.index(name) for name in species]
 
 
 def scaled(field: str, array: Floats) -> Floats:

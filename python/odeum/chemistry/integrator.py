@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum, _options
 from odeum._convert import Floats, number, numbers, refuse_masked, whole
+from odeum._fixed import Fixed
 from odeum.chemistry import _gpu
 from odeum.chemistry.reactor import section_of
 from odeum.errors import InputError
@@ -23,7 +24,7 @@ METHOD = "rodas4"
 RTOL, ATOL = 1e-6, 1e-10
 
 
-class Integrator:
+class Integrator(Fixed):
     """Integrates the reactions in the cells of a flow code, time step after time step.
 
     What a solver needs is found once, and each cell begins a call with the step size with which it ended the
@@ -93,7 +94,7 @@ class Integrator:
         section = section_of(mechanism, kind, keys)
         threads = _options.threads({"threads": threads})
         options = {"method": method, "rtol": rtol, "atol": atol, "device": device, **options}
-        document = {"system": section, **_options.document(_options.Usual(), (0.0, 1.0), options)}
+        document = {"system": section, **_options.document(_options.Usual(), _options.SHORT_SPAN, options)}
         if str(device).startswith("cuda"):
             _nvrtc.load()
         texts = list(mechanism._texts.items())
@@ -101,6 +102,7 @@ class Integrator:
         self.mechanism = mechanism
         self.kind = kind
         self._species_axis = species_axis
+        self._is_made = type(self) is Integrator
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -32,10 +32,11 @@ class Mechanism:
 
     Names and units are Cantera's: SI, with kmol as the amount of substance. Temperatures [K] and pressures
     [Pa] broadcast; mass fractions have the species along their last axis, or are text or a mapping, as
-    ``"CH4:0.06, O2:0.22, N2:0.72"``. Results have the shape of the batch, with species or reactions last. Mass
-    fractions in arrays are used as they are; they should sum to one. Beyond the range of the thermodynamic data
-    (`temperature_bounds`) polynomials continue. What is read is kept: changes of the files afterwards change
-    nothing, unless the mechanism takes sections of further files.
+    ``"CH4:0.06, O2:0.22, N2:0.72"``. Names along that axis, as arrays of pandas and xarray have, say which species
+    is which. Results have the shape of the batch, with species or reactions last. Mass fractions in arrays are used
+    as they are; they should sum to one. Beyond the range of the thermodynamic data (`temperature_bounds`)
+    polynomials continue. What is read is kept: changes of the files afterwards change nothing, unless the mechanism
+    takes sections of further files.
 
     Parameters
     ----------
@@ -77,6 +78,7 @@ class Mechanism:
             section["thermo"] = str(Path(thermo).resolve())
         if phase is not None:
             section["phase"] = phase
+        include = [include] if isinstance(include, (str, Path)) else include
         if include:
             section["include"] = [str(Path(folder).resolve()) for folder in include]
         # Reactors read the mechanism again: from these texts, whatever becomes of the files.
@@ -178,6 +180,7 @@ class Mechanism:
         self.element_names: tuple[str, ...] = tuple(raw.element_names)
         self.reaction_equations: tuple[str, ...] = tuple(raw.reaction_equations)
         self.molecular_weights: Floats = np.asarray(raw.molecular_weights)
+        self.molecular_weights.flags.writeable = False
         self.temperature_bounds: tuple[float, float] = raw.temperature_bounds
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -121,10 +121,11 @@ class ReactorRuns(Runs):
         """The case file of this ensemble; see `Runs.to_toml`. A mechanism without a file is written beside it."""
         if not self.system.mechanisms:
             return super().to_toml(path, span, overwrite=overwrite, **options)
-        if path is None:
-            raise InputError("path", "None, with a mechanism in memory", "give the path of the case file")
+        case = None if path is None else Path(path)
         runs, system = copy.copy(self), copy.copy(self.system)
-        section, system.mechanisms = system.mechanism._in_files(Path(path))
+        section, system.mechanisms = system.mechanism._in_files(case or Path("case.toml"))
+        if case is None and system.mechanisms:
+            raise InputError("path", "None, with a mechanism in memory", "give the path of the case file")
         system.section = {**system.section, **section}
         runs.system = system
-        return runs._write(Path(path), span, overwrite, system.mechanisms, options)
+        return runs._write(case, span, overwrite, system.mechanisms, options)

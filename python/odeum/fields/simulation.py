@@ -13,6 +13,7 @@ import numpy as np
 from odeum import _odeum, _options
 from odeum._case import Document
 from odeum._convert import Floats, number
+from odeum._fixed import Fixed
 from odeum._progress import Progress
 from odeum.errors import Interrupted, OdeumError
 from odeum.fields import files, paths, times
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-class Simulation:
+class Simulation(Fixed):
     """A field on its way through time.
 
     Options are the keys of case files and have their words; `None` stands for what is usual there. Triples lie
@@ -156,6 +157,7 @@ class Simulation:
         self.precision: str = document.get("run", {}).get("precision", "f64")
         mask = raw.mask
         self.mask: Cells | None = None if mask is None else np.asarray(mask).astype(bool)
+        self._is_made = type(self) is Simulation
 
     @classmethod
     def from_case(
