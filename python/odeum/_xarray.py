@@ -24,14 +24,15 @@ def dataset(solution: Solution) -> xarray.Dataset:
         axis.name: ((axis.name,), axis.values) for axis in solution.axes if axis.values is not None
     }
     variables: dict[str, Any] = {}
-    if len(solution.save_times):
+    is_saved = len(solution.save_times) > 0
+    if is_saved:
         coords["t"] = (("t",), solution.save_times)
-        saved = solution.saved
-        for k, name in enumerate(solution.state_names):
-            variables[name] = ([*dims, "t"], saved[..., k])
-    else:
-        for name in solution.state_names:
-            variables[name] = (dims, solution[name])
+    states = solution.saved if is_saved else solution.y
+    for k, name in enumerate(solution.state_names):
+        # A species may be called as the temperature or the time is.
+        while name in variables or name in coords:
+            name += "_"
+        variables[name] = ([*dims, "t"] if is_saved else dims, states[..., k])
 
     def beside(name: str, values: Any, **attributes: Any) -> None:
         """A variable that is no state, under a name that no state and no axis has."""

@@ -175,3 +175,19 @@ def test_a_mechanism_that_is_in_its_file_needs_no_path(gas):
     kept = od.Mechanism.from_text(HYDROGEN.read_text(encoding="utf-8"), name="h2.yaml")
     with pytest.raises(od.InputError, match="mechanism in memory"):
         kept.reactor(fuel="H2", oxidizer=AIR).sweep(T=[1000.0]).to_toml(span=(0.0, 1e-6))
+
+
+@pytest.mark.filterwarnings("ignore:.*as the temperature is called")
+def test_species_that_are_called_as_other_states_are():
+    """Of two states with one name a dataset had the last one alone: a mass fraction for the temperature."""
+    text = "phases:\n- {name: gas, thermo: ideal-gas}\nspecies:\n"
+    for name in ("T", "m", "t"):
+        thermo = "{model: constant-cp, cp0: 30 J/mol/K}"
+        text += f"- {{name: {name}, composition: {{N: 2}}, thermo: {thermo}}}\n"
+    gas = od.Mechanism.from_text(text, name="gas.yaml")
+    runs = gas.reactor(mass_fractions={"T": 0.25, "m": 0.75}).sweep(T=[900.0])
+    for save in (None, [1e-6]):
+        data = runs.solve((0.0, 1e-6), save=save).to_xarray().squeeze()
+        assert (data["T"], data["T_"], data["m"]) == (900.0, 0.25, 0.75)
+        assert data["t" if save is None else "t_"] == 0.0
+        assert float(data["m_"]) == pytest.approx(1 / gas.molecular_weights[0])
