@@ -76,9 +76,9 @@ pub enum StateError {
         /// How far outside it may be \[K\].
         margin: f64,
     },
-    /// The pressure or density is not a positive number.
+    /// The pressure is not a positive number, or the equivalence ratio below zero.
     NotPositive {
-        /// `"pressure"` or `"density"`.
+        /// `"pressure"` or `"equivalence ratio"`.
         what: &'static str,
         /// The value.
         value: f64,
@@ -129,6 +129,9 @@ impl fmt::Display for StateError {
                     "temperature {value} K is more than {margin} K outside the thermodynamic data, \
                      {low} to {high} K"
                 )
+            }
+            StateError::NotPositive { what: "equivalence ratio", value } => {
+                write!(f, "equivalence ratio {value}: expected a number not below zero")
             }
             StateError::NotPositive { what, value } => {
                 write!(f, "{what} {value}: expected a positive number")

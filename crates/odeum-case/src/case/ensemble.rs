@@ -240,6 +240,12 @@ fn selection(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> O
         match name {
             "states" if model.is_direct() => of.extend(0..model.dim()),
             "parameters" if model.is_direct() => of.extend(model.dim()..model.variables.len()),
+            "states" | "parameters" if model.variable(name).is_none() => {
+                let names: Vec<&str> = model.names().take(12).collect();
+                let help = format!("name some of them: {}", names.join(", "));
+                item.refuse::<()>(format!("a gas starts from variables, not from {name}"), &help);
+                good = false;
+            }
             _ => match findings.ok(names::variable(model, name, &item.source_span())) {
                 Some(variable) => of.push(variable),
                 None => good = false,

@@ -74,6 +74,20 @@ fn species_that_are_none() {
 }
 
 #[test]
+fn gases_are_perturbed_by_the_names_of_variables() {
+    let perturbed = |of: &str| {
+        format!("{CASE}[ensemble]\nseed = 1\nperturb = {{ of = {of}, relative = 1e-3 }}\n")
+    };
+    for of in ["\"states\"", "[\"T\", \"parameters\"]"] {
+        let parts = ["a gas starts from variables", "a.toml:21:", "name some of them: T, p, phi"];
+        refused(perturbed(of), &parts);
+    }
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen()).write("a.toml", perturbed("[\"T\", \"phi\"]"));
+    folder.odeum(&["check", "a.toml"]).well();
+}
+
+#[test]
 fn amounts_that_are_none() {
     let negative = with_moles("mole_fractions = { H2 = 2, O2 = -1 }\n");
     let parts = ["cannot be negative", "a.toml:7:", "system.mole_fractions.O2", "found: -1"];

@@ -219,9 +219,9 @@ fn tables_with_wrong_columns_or_ragged_rows() {
         "a,k\n1,2\n1\n1,2,3\n",
         "",
         &[
-            "row 2 has 1 values, the header has 2",
+            "the header has 2 columns, row 2 has 1",
             "--> t.csv:3:1",
-            "row 3 has 3 values",
+            "row 3 has 3",
             "one value for each column",
         ],
     );

@@ -274,7 +274,7 @@ fn a_stirred_reactor_that_cannot_be() {
         ("--temperature", "800,nan", &["--temperature", "found: NaN", "give 300 to 3500 K"]),
         ("--pressure", "0", &["--pressure", "found: 0", "above zero, in atm"]),
         ("--phi", "nan", &["--phi", "found: NaN", "zero (oxidizer alone) or more"]),
-        ("--phi", "-1", &["--phi", "found: -1", "zero (oxidizer alone) or more"]),
+        ("--phi", "-1", &["--phi", "found: -1", "expected a number not below zero"]),
         ("--tau-res", "-0.001", &["--tau-res", "found: -0.001", positive]),
         ("--tau-mix", "-1", &["--tau-mix", "found: -1", positive]),
         ("--tau-pair", "-1", &["--tau-pair", "found: -1", positive]),

@@ -76,10 +76,10 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
         if record.len() != names.len() {
             let line = source.line_at(at);
             let finding = Finding::error(format!(
-                "row {} has {} values, the header has {}",
+                "the header has {} columns, row {} has {}",
+                names.len(),
                 rows + 1,
-                record.len(),
-                names.len()
+                record.len()
             ));
             shape.push(
                 finding
