@@ -83,9 +83,13 @@ class EnsembleCase:
         threads: int | None = None,
         progress: Progress = None,
         results_on_gpu: bool = False,
+        total: int | None = None,
     ) -> Solution:
-        """Integrates all systems, or those of the given numbers; the results stay on the GPU where that is wanted."""
-        return solve(self, self.open(threads), systems, progress, results_on_gpu)
+        """Integrates all systems, or those of the given numbers; the results stay on the GPU where that is wanted.
+
+        Who knows the `total` of systems spares counting them, which looks at the start of each.
+        """
+        return solve(self, self.open(threads), systems, progress, results_on_gpu, total)
 
 
 def solve(
@@ -94,11 +98,15 @@ def solve(
     systems: NDArray[np.uint64] | None = None,
     progress: Progress = None,
     results_on_gpu: bool = False,
+    total: int | None = None,
 ) -> Solution:
     """Integrates the systems of a case that was read."""
     from odeum.runs import Axis, named
 
-    total = len(opened) if systems is None else len(systems)
+    if systems is not None:
+        total = len(systems)
+    elif total is None:
+        total = len(opened)
     with told(progress, total, "systems") as tell:
         integrate = opened.solve_on_gpu if results_on_gpu else opened.solve
         raw, raised = integrate(systems, tell)

@@ -304,7 +304,9 @@ class Runs:
             raw, raised = integrate(case, len(self), *arrays, threads, progress)
             return finished(case, system.title, system.states, self.axes, raw, raised)
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
-        solution = case.solve(systems, threads=threads, progress=progress, results_on_gpu=results_on_gpu)
+        solution = case.solve(
+            systems, threads=threads, progress=progress, results_on_gpu=results_on_gpu, total=len(self)
+        )
         solution.axes = self.axes
         return solution
 

@@ -458,3 +458,11 @@ def test_the_size_of_steps_is_judged_by_the_span_of_the_call():
             assert runs.solve((0, 1e-5), fixed_step=1e-8).success.all()
     with pytest.warns(od.OdeumWarning, match="do not reach the end within 100"):
         runs.solve((0, 20), largest_step=0.1, max_steps=100)
+
+
+def test_starts_are_looked_at_once_in_a_call():
+    """They were before they were counted, and again: what is told of them came twice."""
+    runs = van_der_pol().sweep(x=[1.0, 3.0])
+    with pytest.warns(od.OdeumWarning, match="1 of 2 systems start at or beyond") as told:
+        runs.solve((0, 1), until=od.rise_to("x", 2.5))
+    assert len(told) == 1
