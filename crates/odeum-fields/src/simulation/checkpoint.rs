@@ -37,7 +37,7 @@ pub struct Clock {
     pub since_origin: u64,
     /// The step proposed, or that of a fraction of the largest \[time\]; zero before the first.
     pub next_step: f64,
-    /// The spectral radius [1/time]; zero before it is known.
+    /// The spectral radius that stages are chosen by [1/time]; zero before it is known.
     pub radius: f64,
     /// Steps since it was computed.
     pub radius_age: u64,

@@ -88,7 +88,8 @@ impl<T: Precision> Simulation<T> {
             }
         };
         if self.clock.judged_every == 0 {
-            self.clock.largest = largest;
+            let chooses = method.chooses_stages();
+            self.clock.largest = if chooses { method.reach_of(self.clock.radius) } else { largest };
             self.clock.floor = floor;
             (self.clock.judged_every, self.clock.judged_in) = (1, 1);
         }
@@ -118,21 +119,28 @@ impl<T: Precision> Simulation<T> {
         if since == 0 || !(last || self.clock.judged_in == 0) || !self.is_watched() {
             return Ok(None);
         }
-        let ahead = (f64::from(since) * h).min(end - self.clock.t).max(0.0);
-        let limits = self.limits_now(ahead)?;
-        let (method, moment) = (self.options.method, limits.largest_of_moment(self.options.method));
-        let unstable = match &self.options.steps {
-            // The limit is taken to have fallen evenly since the last judgement.
-            Steps::Fraction(_) => {
-                let fallen = (h - moment) / (self.clock.largest - moment);
-                let after = if fallen > 0.0 { fallen.min(1.0) } else { 1.0 };
-                f64::from(since) * after * (h / moment - 1.0) > DISTURBED
-            }
-            _ => !self.options.force && h > moment * (1.0 + 1e-9),
+        let method = self.options.method;
+        let (forced, sized) = match self.options.steps {
+            Steps::Fixed(_) => (self.options.force, !method.chooses_stages()),
+            _ => (false, false),
         };
-        if unstable {
+        // Up to the next judgement, by steps that become longer too. Steps and stages that follow their limits do so beyond `end`.
+        let ahead = LONGER * self.at_most(since) * h;
+        let ahead = if sized { ahead.min(end - self.clock.t).max(0.0) } else { ahead };
+        let limits = self.limits_now(ahead)?;
+        let moment = limits.largest_of_moment(method);
+        let mut largest = match sized {
+            true => (h > moment * (1.0 + 1e-9)).then_some(moment),
+            false => self.disturbed(since, h, &limits),
+        };
+        if !sized && largest.is_some() && self.problem.changes_with_time() {
+            // Steps that were taken are not judged by a limit to come.
+            let now = self.limits_now(0.0)?;
+            largest = self.disturbed(since, h, &now);
+        }
+        if let Some(largest) = largest.filter(|_| !forced) {
             let (t, steps) = (self.clock.t, self.clock.counts.steps);
-            return Ok(Some(Outcome::Unstable(Unstable { t, steps, step: h, largest: moment })));
+            return Ok(Some(Outcome::Unstable(Unstable { t, steps, step: h, largest })));
         }
         let largest = match self.options.steps {
             Steps::Fraction(fraction) => {
@@ -146,6 +154,22 @@ impl<T: Precision> Simulation<T> {
         };
         self.schedule(since, largest, &limits);
         Ok(None)
+    }
+
+    /// The largest step for the present field, of which these are the limits, where the steps since the last judgement may have made
+    /// too much of a disturbance. The limit is taken to have fallen evenly since then.
+    fn disturbed(&self, since: u32, h: f64, limits: &Stability) -> Option<f64> {
+        let method = self.options.method;
+        let taken = method.of_stages(method.stages(h, self.clock.radius));
+        let largest = limits.largest_of_moment(taken);
+        let before = match method.chooses_stages() {
+            true => taken.reach_of(self.clock.radius),
+            false => self.clock.largest,
+        };
+        let after = if before > h { ((h - largest) / (before - largest)).min(1.0) } else { 1.0 };
+        let growth = limits.growth_by(taken, h).max(h / largest - 1.0);
+        let is_disturbed = h > largest && f64::from(since) * after * growth > DISTURBED;
+        is_disturbed.then_some(largest)
     }
 
     /// The limits for the present field, and for so long a time from here.
@@ -164,25 +188,40 @@ impl<T: Precision> Simulation<T> {
         }
     }
 
-    /// Says when steps are judged next: at most twice as many later as the last time. Values change
-    /// a limit as they did, or as what grows makes them.
+    /// Says when steps are judged next. Values change a limit as they did, or as what grows makes them: by its square.
     fn schedule(&mut self, since: u32, largest: f64, limits: &Stability) {
-        let mut change = (largest / self.clock.largest).ln().abs();
-        let (mut still, mut seldom) = (STILL, self.seldom());
-        if self.options.method.chooses_stages() {
-            let spread = (limits.radius / self.clock.radius).ln().abs();
-            change = change.max(spread * CHANGE / WIDER);
-            (still, seldom) = (STILL_IN_STAGES, seldom.min(RADIUS_EVERY as f64));
-            (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
-        }
+        let method = self.options.method;
+        let chooses = method.chooses_stages();
+        // Where stages are as many as the radius asks for, that alone counts.
+        let (largest, still, scale) = match chooses {
+            true => (method.reach_of(limits.radius), STILL_IN_STAGES, CHANGE / WIDER),
+            false => (largest, STILL, 1.0),
+        };
+        let fallen = self.clock.largest / largest;
+        let change = scale * fallen.ln().abs();
         let change = if change.is_nan() { still } else { change.max(still) };
-        let h = self.size().unwrap_or(0.0);
-        let (by_change, by_growth) =
-            (f64::from(since) * CHANGE / change, (CHANGE / change).ln() / (h * limits.growth));
-        let every = (2.0 * f64::from(since)).min(by_change).min(by_growth).min(seldom);
+        let growth = 2.0 * limits.growth * self.size().unwrap_or(0.0);
+        let by_change = f64::from(since) * CHANGE / change;
+        let by_growth = (CHANGE / change).ln() / growth;
+        let every = self.at_most(since).min(by_change).min(by_growth).max(1.0) as u32;
+        if chooses {
+            // A radius that grows is taken to go on so.
+            let wider = fallen.max(1.0).powf(f64::from(every) / f64::from(since));
+            self.clock.radius = limits.radius * if wider.is_finite() { wider } else { 1.0 };
+            self.clock.radius_age = 0;
+        }
         self.clock.largest = largest;
-        self.clock.judged_every = every.max(1.0) as u32;
-        self.clock.judged_in = self.clock.judged_every;
+        self.clock.judged_every = every;
+        self.clock.judged_in = every;
+    }
+
+    /// Steps to the next judgement at most: twice as many as since the last one.
+    fn at_most(&self, since: u32) -> f64 {
+        let seldom = match self.options.method.chooses_stages() {
+            true => self.seldom().min(RADIUS_EVERY as f64),
+            false => self.seldom(),
+        };
+        seldom.min(2.0 * f64::from(since))
     }
 
     /// Steps between judgements, by what they cost.

@@ -96,6 +96,25 @@ impl Method {
         }
     }
 
+    /// The same with the most stages, or those asked for, for a spectral radius \[time\].
+    pub(crate) fn reach_of(self, radius: f64) -> f64 {
+        let stages = match self {
+            Method::Euler => 1,
+            Method::Ssprk3 => 3,
+            Method::Rkc { stages } | Method::Rkl2 { stages } => stages.unwrap_or(MOST_STAGES),
+        };
+        self.reach(stages) / radius
+    }
+
+    /// This method with so many stages, where they can be chosen.
+    pub(crate) fn of_stages(self, stages: u32) -> Method {
+        match self {
+            Method::Rkc { .. } => Method::Rkc { stages: Some(stages) },
+            Method::Rkl2 { .. } => Method::Rkl2 { stages: Some(stages) },
+            other => other,
+        }
+    }
+
     /// Whether steps have as many stages as the spectral radius asks for.
     pub(crate) fn chooses_stages(self) -> bool {
         matches!(self, Method::Rkc { stages: None } | Method::Rkl2 { stages: None })

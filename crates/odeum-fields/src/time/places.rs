@@ -155,6 +155,28 @@ impl Places {
         Ok(cells.iter().enumerate().map(state).collect())
     }
 
+    /// The times at which derivatives of F, and those of potentials, are least and largest in some states.
+    pub(super) fn extreme_times(
+        &self,
+        problem: &Problem,
+        states: &[State],
+        times: &[f64],
+    ) -> Vec<f64> {
+        let inputs = |State { cell, values, laplacians, beyond }: &State| {
+            let place = [0, 1, 2].map(|axis| problem.grid.centre(axis, cell[axis]));
+            [&values[..], laplacians, &place, beyond].concat()
+        };
+        let states: Vec<Vec<f64>> = states.iter().map(inputs).collect();
+        let [rhs, potentials] = &self.programs;
+        let alike = vec![1.0; potentials.n_outputs()];
+        let of = |(program, weights): (&Program, &[f64])| {
+            Isa::best().dispatch(Through { program, weights, states: &states, times })
+        };
+        let programs = [(rhs, &self.weights[..]), (potentials, &alike)];
+        let read = programs.into_iter().filter(|(program, _)| program.n_outputs() > 0);
+        read.flat_map(of).map(|end| times[end.point]).collect()
+    }
+
     /// Cells in whose places derivatives are extreme, with values that are made up.
     fn by_place(&self, problem: &Problem, linear: &Linear, t: f64) -> Vec<Cell> {
         let reads = &linear.reads;
@@ -309,6 +331,51 @@ impl LaneWork<f64> for Scan<'_> {
                 }
             }
             first += count;
+        }
+        ends
+    }
+}
+
+/// The least and the largest weighted sum of all outputs over times, in any state.
+struct Through<'a> {
+    program: &'a Program,
+    weights: &'a [f64],
+    /// Numbers of a state, of which the program reads the first.
+    states: &'a [Vec<f64>],
+    times: &'a [f64],
+}
+
+impl LaneWork<f64> for Through<'_> {
+    type Output = [End; 2];
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = f64>>(self) -> [End; 2] {
+        let Through { program, weights, states, times } = self;
+        let mut ends = [f64::INFINITY, f64::NEG_INFINITY].map(|value| End { value, point: 0 });
+        let zero = L::lit(0.0);
+        let (mut out, mut work) =
+            (vec![zero; program.n_outputs()], vec![zero; program.workspace()]);
+        for state in states {
+            let y: Vec<L> = state[..program.n_states()].iter().map(|y| L::lit(*y)).collect();
+            for (chunk, some) in times.chunks(L::WIDTH).enumerate() {
+                let mut t = L::lit(some[0]);
+                some.iter().enumerate().for_each(|(l, own)| t.set_lane(l, *own));
+                program.run(t, &y, &[], &mut out, &mut work);
+                let mut sum = zero;
+                for (out, weight) in out.iter().zip(weights) {
+                    sum = sum + out.abs() * L::lit(*weight);
+                }
+                for l in 0..some.len() {
+                    let (value, point) = (sum.lane(l), chunk * L::WIDTH + l);
+                    // As of a scan.
+                    if value.is_finite() && value < ends[0].value {
+                        ends[0] = End { value, point };
+                    }
+                    if value.is_finite() && value > ends[1].value {
+                        ends[1] = End { value, point };
+                    }
+                }
+            }
         }
         ends
     }

@@ -15,6 +15,7 @@ use crate::problem::boundaries::{self, SpeciesBoundaries};
 use crate::problem::quantity::{Quantity, TimeDependent};
 use crate::problem::stencil::Stencil;
 use crate::problem::{Advection, Problem, Velocity};
+use crate::time::coefficients::Amplification;
 use crate::time::eigen::{Complex, eigenvalues};
 use crate::time::linearised::{Linear, Parts, Wave};
 use crate::time::method::{MOST_STAGES, Method};
@@ -72,6 +73,14 @@ impl Stability {
         self.largest_step(method).min(1.0 / self.growth)
     }
 
+    /// ln of what a step of a method with so many stages makes of the fastest wave, where that fades by itself.
+    pub(crate) fn growth_by(&self, method: Method, h: f64) -> f64 {
+        let stages = method.stages(h, self.radius);
+        let fastest = Complex::new(-h * self.radius, 0.0);
+        let growth = Amplification::new(method, stages).of(fastest).ln();
+        if growth.is_nan() { f64::INFINITY } else { growth }
+    }
+
     /// What to do where weakly damped waves limit a method.
     pub fn remedy(&self, method: Method) -> Option<String> {
         let (own, of_moment) = (self.largest_step(method), self.largest_of_moment(method));
@@ -112,7 +121,10 @@ const TIMES: usize = 33;
 /// The same on the way, where one look at a field follows the other.
 const WAVES_BRIEFLY: usize = 9;
 const WAVES_PER_AXIS_BRIEFLY: [usize; 3] = [33, 9, 5];
-const TIMES_BRIEFLY: usize = 3;
+const TIMES_BRIEFLY: usize = 2;
+/// Times of a span among which those are found at which rates, or a velocity, are extreme.
+const MOMENTS: usize = 1024;
+const MOMENTS_BRIEFLY: usize = 64;
 /// The extreme values of all species, and derivatives in all cells, in sweeps.
 const EXTREMES: f64 = 0.5;
 const BY_PLACE: f64 = 3.0;
@@ -137,17 +149,29 @@ impl Care {
     /// Times of a span at which derivatives are looked for where they are extreme.
     fn scanned(self, (from, to): (f64, f64)) -> Vec<f64> {
         match self {
-            Care::Full if to.is_finite() && to > from => vec![from, 0.5 * (from + to), to],
-            _ => vec![from],
+            _ if !(to.is_finite() && to > from) => vec![from],
+            Care::Full => vec![from, 0.5 * (from + to), to],
+            Care::Brief => vec![from, to],
         }
     }
 
     /// Times of a span.
-    fn times(self, (from, to): (f64, f64)) -> Vec<f64> {
-        let count = if self == Care::Full { TIMES } else { TIMES_BRIEFLY };
-        let to = if to.is_finite() { to } else { from };
-        (0..count).map(|k| from + (to - from) * k as f64 / (count - 1) as f64).collect()
+    fn times(self, span: (f64, f64)) -> Vec<f64> {
+        within(span, if self == Care::Full { TIMES } else { TIMES_BRIEFLY })
     }
+
+    /// More of them, for what is quickly computed.
+    fn moments(self, span: (f64, f64)) -> Vec<f64> {
+        within(span, if self == Care::Full { MOMENTS } else { MOMENTS_BRIEFLY })
+    }
+}
+
+/// So many times of a span, both ends among them; one where it has no length that is known.
+fn within((from, to): (f64, f64), count: usize) -> Vec<f64> {
+    if !(to.is_finite() && to > from) {
+        return vec![from];
+    }
+    (0..count).map(|k| from + (to - from) * k as f64 / (count - 1) as f64).collect()
 }
 
 /// Limits of the steps of a problem about the values of a field, over times from `span.0` to
@@ -226,8 +250,9 @@ impl Judge {
         };
         let extremes =
             if reads.values { EXTREMES + taken * Care::Brief.part(problem) } else { 0.0 };
+        // At both ends of the times ahead.
         let by_place = reads.time && reads.coordinates.contains(&true);
-        extremes + if by_place { BY_PLACE } else { 0.0 }
+        extremes + if by_place { 2.0 * BY_PLACE } else { 0.0 }
     }
 
     /// Limits of the steps about the values of a field, over a span of time.
@@ -267,10 +292,14 @@ impl Judge {
             // Upwinding damps waves: where, or when, nothing blows they fade more slowly.
             waves.extend(self.waves(problem, None, care));
         }
-        let times = if linear.reads.time { care.times(span) } else { vec![span.0] };
         let scanned = if linear.reads.time { care.scanned(span) } else { vec![span.0] };
         let of = (problem, &self.boundaries[..], linear);
         let states: Vec<State> = self.places.look(of, values, &scanned, care)?;
+        let mut times = vec![span.0];
+        if linear.reads.time {
+            times = care.times(span);
+            times.extend(self.places.extreme_times(problem, &states, &care.moments(span)));
+        }
         let mut limits = Limits {
             fading: f64::INFINITY,
             radius: 0.0,
@@ -318,7 +347,7 @@ impl Judge {
             Speeds::Uniform(parts) => [0, 1, 2].map(|axis| match &parts[axis] {
                 TimeDependent::Constant(w) => w.abs() / spacing[axis],
                 part => {
-                    let speeds = care.times(span).into_iter().map(|t| part.at(t).abs());
+                    let speeds = care.moments(span).into_iter().map(|t| part.at(t).abs());
                     speeds.fold(0.0, f64::max) / spacing[axis]
                 }
             }),

@@ -23,7 +23,7 @@ pub(crate) fn some<V>(all: impl IntoIterator<Item = V>, places: &[usize]) -> Vec
 }
 
 /// A model of the species that these equations are of.
-pub(crate) fn model(equations: &[(&'static str, &'static str)]) -> Model {
+pub(crate) fn model(equations: &[(&str, &str)]) -> Model {
     let text = ModelText {
         species: equations.iter().map(|(name, _)| *name).collect(),
         equations: equations.to_vec(),

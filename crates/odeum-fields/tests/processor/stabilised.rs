@@ -204,3 +204,126 @@ fn fractions_follow_a_limit_that_will_fall() {
         assert!((u - left * wave(n as f64 + 0.5)).abs() < 0.02, "cell {n}: {u}");
     }
 }
+
+/// How noise in a plane ends, and how far its values are apart then, where the coefficient of diffusion is an expression of t.
+fn noise_that_fades(coefficient: &str, method: Method, steps: Steps, end: f64) -> (Outcome, f64) {
+    let equation = format!("({coefficient})*lap(u)");
+    let problem = Problem::new(model(&[("u", &equation)]), Grid::new([12, 12, 1], 1.0).unwrap());
+    let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+    let options = Options::new(method, steps);
+    let mut simulation = Simulation::new(&problem, rough(&problem), 0.0, &options, cpu).unwrap();
+    let outcome = simulation.advance_to(end).unwrap();
+    (outcome, apart(&simulation.field().unwrap()))
+}
+
+/// How far the values of the first species are apart.
+fn apart(field: &Field<f64>) -> f64 {
+    let values = field.to_values(0);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most - values.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// What is known of the times ahead reaches to the next judgement: where a coefficient became thirty times as large between the
+/// end of what was looked at and that judgement, u was 1e45, with success.
+#[test]
+fn stages_follow_coefficients_that_jump() {
+    for method in [Method::Rkc { stages: None }, Method::Rkl2 { stages: None }] {
+        for jump in [0.4, 9.3, 20.9, 29.03, 37.32, 46.9, 54.3, 57.6] {
+            for (coefficient, h) in [
+                (format!("select(t < {jump}, 1, 30)"), 0.3),
+                (format!("select(t < {jump}, 1, 30)"), 3.0),
+                (format!("1 + 40*exp(-(t - {jump})^2)"), 0.3),
+                (format!("1 + 40*exp(-(t - {jump})^2)"), 1.0),
+            ] {
+                let (outcome, spread) =
+                    noise_that_fades(&coefficient, method, Steps::Fixed(h), 66.0);
+                assert_eq!(outcome, Outcome::Reached, "{coefficient} {method:?} {h}");
+                assert!(spread < 0.5, "{coefficient} {method:?} {h}: {spread}");
+            }
+        }
+    }
+}
+
+/// Steps of a fraction too, with any number of stages: they ended as unstable for a limit that they did not pass, or, with many
+/// stages, with 1e84 and success.
+#[test]
+fn fractions_follow_coefficients_that_change() {
+    let methods = [
+        Method::Euler,
+        Method::Ssprk3,
+        Method::Rkl2 { stages: Some(5) },
+        Method::Rkl2 { stages: Some(15) },
+        Method::Rkl2 { stages: Some(40) },
+    ];
+    for method in methods {
+        for coefficient in [
+            "select(t < 144.1, 1, 10)",
+            "select(t < 305.6, 1, 30)",
+            "1 + 9*(0.5 + 0.5*tanh(t - 50))",
+            "1 + 4*(1 + tanh((t - 200)/10))",
+            "1 + 50*exp(-(t - 50)^2)",
+            "1 + 20*max(0, sin(0.3*t))",
+        ] {
+            let (outcome, spread) =
+                noise_that_fades(coefficient, method, Steps::Fraction(0.8), 400.0);
+            assert_eq!(outcome, Outcome::Reached, "{coefficient} {method:?}");
+            assert!(spread < 0.1, "{coefficient} {method:?}: {spread}");
+        }
+    }
+}
+
+/// A radius that grows much within a step, as where v grows and u diffuses by v², is no success with the stages of its
+/// beginning, which made 1e22 of u.
+#[test]
+fn stages_that_were_too_few_end_a_run() {
+    let mut reached = 0;
+    for (rate, strength, h, v) in [
+        (0.72, "77*v", 1.45, 1.4e-4),
+        (1.9, "256*v^2", 0.765, 2.8e-6),
+        (0.127, "112*v^2", 3.97, 4e-4),
+        (0.132, "60*v^2", 7.14, 1.9e-3),
+        (0.44, "160*v^4", 4.16, 8.1e-6),
+        (0.117, "5*v^4", 15.14, 9.4e-3),
+        (0.4, "20*v", 0.5, 1e-3),
+        (0.4, "20*v^2", 0.5, 1e-3),
+    ] {
+        let u = format!("(1 + {strength})*lap(u)");
+        let v_grows = format!("{rate}*v*(1 - v)");
+        let equations = [("u", &*u), ("v", &*v_grows)];
+        let problem = Problem::new(model(&equations), Grid::new([12, 12, 1], 1.0).unwrap());
+        let mut start = rough(&problem);
+        for y in 0..12 {
+            start.row_mut(1, y, 0).fill(v);
+        }
+        for method in [Method::Rkc { stages: None }, Method::Rkl2 { stages: None }] {
+            let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+            let options = Options::new(method, Steps::Fixed(h));
+            let mut simulation =
+                Simulation::new(&problem, start.clone(), 0.0, &options, cpu).unwrap();
+            let outcome = simulation.advance_to(25.0 / rate).unwrap();
+            let spread = apart(&simulation.field().unwrap());
+            reached += usize::from(outcome == Outcome::Reached);
+            let is_known = matches!(outcome, Outcome::Unstable(_)) || spread < 0.5;
+            assert!(is_known, "{rate} {strength} {h} {method:?}: {outcome:?}, {spread}");
+        }
+    }
+    assert!(reached >= 4, "{reached} of 16 runs reached their ends");
+}
+
+/// Where a limit falls with the square of what grows from noise, judgements come in time: of forty random starts some ended as unstable.
+#[test]
+fn phases_that_separate_are_followed() {
+    let grid = Grid::new([48, 48, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("c", "lap(c^3 - c - 0.5*lap(c))")]), grid);
+    for seed in 0..40 {
+        let mut cell = 0;
+        let start = Field::<f64>::from_fn(&grid, 1, |_, _| {
+            cell += 1;
+            0.01 * noise(seed, 0, cell)
+        });
+        let options = Options::new(Method::Euler, Steps::Fraction(0.8));
+        let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+        let mut simulation = Simulation::new(&problem, start.unwrap(), 0.0, &options, cpu).unwrap();
+        assert_eq!(simulation.advance_to(20.0).unwrap(), Outcome::Reached, "{seed}");
+    }
+}
