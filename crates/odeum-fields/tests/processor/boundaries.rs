@@ -185,6 +185,28 @@ fn fluxes_with_coefficients_per_cell() {
     assert!(f.iter().any(|x| x.abs() > 0.1));
 }
 
+/// Coefficients of solids in SI units, in single precision: their products are below its numbers, and nothing diffused.
+#[test]
+fn fluxes_with_small_and_with_large_coefficients() {
+    let slope = |scale: f64| {
+        let grid = Grid::new([20, 7, 6], 1.0).unwrap();
+        let values: Vec<f32> = (0..grid.cells()).map(|index| noise(2, 0, index) as f32).collect();
+        let u = Field::<f32>::from_values(&grid, 1, &values).unwrap();
+        let coefficients = (0..grid.cells()).map(|index| scale * (1.5 + noise(3, 0, index)));
+        let problem = Problem::new(model("0"), grid).diffusion("c", coefficients.collect());
+        let engine = Engine::new(&problem, &cpu()).unwrap();
+        let mut f = engine.zeros().unwrap();
+        engine.rhs(0.0, &u, &mut f);
+        f.to_values(0).into_iter().map(|f| f64::from(f) / scale).collect::<Vec<f64>>()
+    };
+    let usual = slope(1.0);
+    for scale in [1e-20, 1e-30, 1e25] {
+        for (a, b) in usual.iter().zip(slope(scale)) {
+            assert!((a - b).abs() < 1e-5, "{scale}: {a} {b}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let grid = Grid::new([4, 3, 2], 1.0).unwrap();

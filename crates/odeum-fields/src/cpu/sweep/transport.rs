@@ -192,11 +192,11 @@ pub(super) fn fluxes<L: Lanes>(
     }
 }
 
-/// Harmonic mean, zero when either is.
+/// Harmonic mean, zero when either is. The product of both might be too small, or too large, for a number.
 #[inline(always)]
 fn harmonic<L: Lanes>(a: L, b: L) -> L {
     let sum = a + b;
-    L::select(sum.gt(L::lit(0.0)), L::lit(2.0) * a * b / sum, L::lit(0.0))
+    L::select(sum.gt(L::lit(0.0)), L::lit(2.0) * a.min(b) * (a.max(b) / sum), L::lit(0.0))
 }
 
 /// ∇·(D ∇u) of a row from fluxes through faces, added to `sum` \[padded\]. `per_area` is 1/h²

@@ -66,10 +66,12 @@ OD_FN real od_flux(
 
 OD_FN real od_mean(real a, real b) { return R(0.5) * (a + b); }
 
-// Harmonic mean, zero when either is.
+// Harmonic mean, zero when either is. The product of both might be too small, or too large, for a number.
 OD_FN real od_harmonic(real a, real b) {
     const real sum = a + b;
-    return sum > real(0) ? R(2.0) * a * b / sum : real(0);
+    const real low = a < b ? a : b;
+    const real high = a < b ? b : a;
+    return sum > real(0) ? R(2.0) * low * (high / sum) : real(0);
 }
 
 // The line through a cell along an axis.
