@@ -312,7 +312,7 @@ impl<T: Precision> Simulation<T> {
     /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
     fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Step, Error> {
         if self.clock.radius_age >= RADIUS_EVERY && self.judge.changes(&self.problem) {
-            let limits = self.limits_now((RADIUS_EVERY as f64 * h).min(end - self.clock.t))?;
+            let limits = self.limits_now(RADIUS_EVERY as f64 * h)?;
             (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
         }
         let t = self.clock.t;
@@ -348,20 +348,23 @@ impl<T: Precision> Simulation<T> {
                 self.take_over(h)
             }
             Steps::Adaptive(tolerance) => {
-                self.backend.sweep(t + h, Slot::Next, &RHS, Slot::Older)?;
+                let reached = !whole && t + h >= end;
+                // F at the time that the clock will have: a run that is taken up there computes it again.
+                let then = if reached { end } else { t + h };
+                self.backend.sweep(then, Slot::Next, &RHS, Slot::Older)?;
                 self.clock.counts.sweeps += 1;
                 let error = self.backend.rkc_error(&tolerance, h)?;
                 if error.is_nan() {
                     self.non_finite = Some(h);
                 }
-                self.settle(h, (end, whole), error);
+                self.settle(h, (then, reached), error);
                 Ok(Step::Taken(Taken { steps: 0, non_finite: None }))
             }
         }
     }
 
-    /// Accepts or rejects an adaptive step of size `h` by its error.
-    fn settle(&mut self, h: f64, (end, whole): (f64, bool), error: f64) {
+    /// Accepts or rejects an adaptive step of size `h` to time `then`, which may be that asked for, by its error.
+    fn settle(&mut self, h: f64, (then, reached): (f64, bool), error: f64) {
         let (accepted, factor) = self.control.judge(h, error);
         self.clock.non_finite = error.is_nan();
         self.has_rhs = true;
@@ -371,8 +374,7 @@ impl<T: Precision> Simulation<T> {
             self.clock.radius_age = RADIUS_EVERY;
             return;
         }
-        let reached = !whole && self.clock.t + h >= end;
-        self.clock.t = if reached { end } else { self.clock.t + h };
+        self.clock.t = then;
         // A step cut short says little against the one proposed before the cut.
         let proposed = if reached { self.clock.next_step } else { 0.0 };
         self.clock.next_step = (h * factor).max(proposed);

@@ -206,6 +206,29 @@ fn interruptions_change_no_bit() {
     assert!(refused.unwrap_err().to_string().contains("no checkpoint"));
 }
 
+/// F at the end of a step that was cut is that of the time asked for, which t + h may miss by a rounding.
+#[test]
+fn interruptions_at_times_asked_for_change_no_bit() {
+    let grid = Grid::new([8, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "0.1*lap(u) - u + sin(400*t)")]), grid);
+    let start = Field::<f64>::from_fn(&grid, 1, |_, [x, _, _]| (0.3 * x).cos()).unwrap();
+    // Of a step that crosses zero.
+    let adaptive = Steps::Adaptive(Tolerance::new(0.5, 100.0));
+    let options = Options::new(Method::Rkc { stages: None }, adaptive);
+    for n in 1..200 {
+        let end = 0.0007 * f64::from(n);
+        let mut simulation =
+            Simulation::new(&problem, start.clone(), -0.4, &options, cpu(1)).unwrap();
+        simulation.advance_to(end).unwrap();
+        let checkpoint = simulation.checkpoint().unwrap();
+        let mut resumed = Simulation::resume(&problem, checkpoint, &options, cpu(1)).unwrap();
+        for simulation in [&mut simulation, &mut resumed] {
+            assert_eq!(simulation.advance_to(end + 0.3).unwrap(), Outcome::Reached);
+        }
+        assert_eq!(simulation.field().unwrap(), resumed.field().unwrap(), "{end}");
+    }
+}
+
 #[test]
 fn methods_by_stages_have_their_orders() {
     let grid = Grid::new([12, 10, 1], 0.5).unwrap();
