@@ -33,6 +33,8 @@ pub(super) struct Arrays {
     mask: bool,
     /// Whether spectra are computed while the run goes on.
     spectrum: bool,
+    /// Whether surfaces are drawn.
+    surfaces: bool,
 }
 
 impl Arrays {
@@ -54,6 +56,7 @@ impl Arrays {
             initial: initial.count(),
             mask: section("grid").is_some_and(|grid| grid.has("mask")),
             spectrum: section("output").is_some_and(|output| output.has("structure")),
+            surfaces: section("output").is_some_and(|output| output.has("isosurface")),
         }
     }
 }
@@ -108,7 +111,10 @@ impl Needs<'_> {
             _ => 0,
         };
         let spectrum = if self.arrays.spectrum { spectrum(grid) } else { 0 };
-        field * (fields + COPIES) as u128 + surroundings + weights + spectrum
+        let surfaces =
+            if self.arrays.surfaces { surfaces(grid, threads_of(self.device)) } else { 0 };
+        // One state is written at a time.
+        field * (fields + COPIES) as u128 + surroundings + weights + spectrum.max(surfaces)
     }
 }
 
@@ -117,6 +123,20 @@ impl Needs<'_> {
 fn spectrum(grid: &Grid) -> u128 {
     let [nx, ny, nz] = grid.shape().map(|n| n as u128);
     16 * (ny * nz * (nx / 2 + 1) + 32 * (nx + ny + nz))
+}
+
+/// Cubes of a piece of a surface, pieces that are drawn at once, at least, and bytes of the triangles in a cube, in noise.
+const PIECE: usize = 16_384;
+const PIECES: usize = 8;
+const CUBE: usize = 3000;
+
+/// Memory of the triangles that `fields/surface` draws at once, by so many threads, in a field of noise \[bytes\].
+fn surfaces(grid: &Grid, threads: usize) -> u128 {
+    let [nx, ny, nz] = grid.shape();
+    let rows = PIECE.div_ceil(nx + 1).min(ny + 1);
+    let pieces =
+        (ny + 1).div_ceil(rows).saturating_mul(nz + 1).min(threads.next_multiple_of(PIECES));
+    pieces as u128 * (rows * (nx + 1)) as u128 * CUBE as u128
 }
 
 /// An error where a run needs more memory than is free.
@@ -165,5 +185,15 @@ mod tests {
         assert_eq!(needs(Arrays { initial: 1, mask: true, ..none }), 32.0);
         let kept = needs(Arrays { surroundings: 3, ..none }) - needs(none);
         assert_eq!(kept, 3.0 * 3.0 * 8.0);
+    }
+
+    /// 96³ numbers of noise took 300 MB while their surface was drawn by two threads, where 27 MiB had been said.
+    #[test]
+    fn surfaces_count() {
+        let grid = Grid::new([96, 96, 96], 1.0).unwrap();
+        let of_threads = [1, 2, 8, 9].map(|threads| surfaces(&grid, threads) / 1_000_000);
+        assert_eq!(of_threads, [225, 225, 225, 451]);
+        let plane = Grid::new([96, 96, 1], 1.0).unwrap();
+        assert_eq!(surfaces(&plane, 64), 2 * 97 * 97 * 3000);
     }
 }
