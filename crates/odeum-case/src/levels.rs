@@ -1,6 +1,6 @@
 //! Systems that start at the level that is to end them, or beyond it: they must first leave it.
 
-use crate::case::{Case, Level, Until};
+use crate::case::{Case, Level, Precision, Until};
 use odeum_io::number::count;
 use odeum_io::{Finding, Findings};
 
@@ -8,6 +8,8 @@ use odeum_io::{Finding, Findings};
 pub(crate) struct Beyond<'a> {
     until: &'a Until,
     level: f64,
+    /// In which starts are compared with the level.
+    precision: Precision,
     systems: usize,
     /// The first of them, and what it starts from.
     first: Option<(usize, f64)>,
@@ -15,9 +17,10 @@ pub(crate) struct Beyond<'a> {
 
 impl Beyond<'_> {
     /// None seen yet; `None` where each level lies at a distance from its start.
-    pub(crate) fn new(until: &Until) -> Option<Beyond<'_>> {
+    pub(crate) fn new(case: &Case) -> Option<Beyond<'_>> {
+        let (until, precision) = (case.time.until.as_ref()?, case.run.precision);
         match until.level {
-            Level::At(level) => Some(Beyond { until, level, systems: 0, first: None }),
+            Level::At(level) => Some(Beyond { until, level, precision, systems: 0, first: None }),
             Level::By(_) => None,
         }
     }
@@ -29,7 +32,8 @@ impl Beyond<'_> {
 
     /// Looks at what a system starts from.
     pub(crate) fn look(&mut self, system: usize, start: f64) {
-        if if self.until.rises { start >= self.level } else { start <= self.level } {
+        let [at, level] = [start, self.level].map(|x| self.precision.round(x));
+        if if self.until.rises { at >= level } else { at <= level } {
             self.systems += 1;
             self.first.get_or_insert((system, start));
         }

@@ -24,7 +24,7 @@ struct Raised {
 /// Looks at the start of every system. Where a table may have bad rows these are told, else they
 /// are errors.
 pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
-    let mut beyond = case.time.until.as_ref().and_then(Beyond::new);
+    let mut beyond = Beyond::new(case);
     let gas = match &case.model.start {
         Start::Gas(gas) => Some(&**gas),
         // Without a table, or a lenient one, all numbers are finite.

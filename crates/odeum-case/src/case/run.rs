@@ -25,6 +25,14 @@ impl Precision {
         }
     }
 
+    /// The nearest number of this format.
+    pub fn round(self, x: f64) -> f64 {
+        match self {
+            Precision::F64 => x,
+            Precision::F32 => f64::from(x as f32),
+        }
+    }
+
     /// Bytes of a number.
     pub fn size(self) -> usize {
         match self {

@@ -34,6 +34,12 @@ fn systems_that_start_at_their_level_or_beyond_are_told() {
     folder.write("a.toml", decay("a = [3.0, 1.5, 0.5]", "rises_to = 3.0"));
     let said = folder.odeum(&["check", "a.toml"]).well();
     assert!(said.err.contains("1 of 3 systems") && said.err.contains("rises_by"), "{}", said.err);
+    // In single precision these are one number.
+    let near = decay("a = [0.7]", "rises_to = 0.70000001");
+    quiet(near.clone());
+    let single = near.replace("1e-8", "1e-6") + "[run]\nprecision = \"f32\"\n";
+    let said = folder.write("a.toml", single).odeum(&["check", "a.toml"]).well();
+    assert!(said.err.contains("1 of 1 systems start at or beyond"), "{}", said.err);
     // Rows that are no starts are told as such.
     folder.write("t.csv", "a\n0.5\nnan\n3\n");
     let rows = DECAY.replace("[0.0, 1.0]", "[0.0, 1.0]\nuntil = { a = { falls_to = 1.0 } }")

@@ -197,10 +197,15 @@ impl<'a, L: Lanes> Watch<'a, L> {
             let (before, after) =
                 (self.excess(pack, l, pack.y[i]), self.excess(pack, l, attempt.state[i]));
             let (t0, t1) = (pack.t.lane(l).to_f64(), t_new.lane(l).to_f64());
-            if let Some(fraction) = self.hidden(pack, l, attempt) {
+            let least = 4.0 * L::Scalar::EPSILON * t0.abs().max(t1.abs());
+            // A step that does not move the time finds nothing; half of the least is below it in spite of rounding.
+            let step = |aimed: f64| aimed.abs().max(0.5 * least).copysign(t1 - t0);
+            // Of so few roundings of the time a part may be rounded to the whole again; no level is looked for within.
+            let is_short = (t1 - t0).abs() <= 4.0 * least;
+            if let Some(fraction) = self.hidden(pack, l, attempt).filter(|_| !is_short) {
                 sight.approaching |= 1 << l;
                 sight.overshot |= 1 << l;
-                self.steps[l] = (t1 - t0) * fraction.min(SHORTER);
+                self.steps[l] = step((t1 - t0) * fraction.min(SHORTER));
                 continue;
             }
             if before >= 0.0 || (after < 0.0 && self.approaches[l].beyond.is_none()) {
@@ -208,7 +213,6 @@ impl<'a, L: Lanes> Watch<'a, L> {
             }
             let near = self.near(pack, l);
             let approach = &mut self.approaches[l];
-            let least = 4.0 * L::Scalar::EPSILON * t0.abs().max(t1.abs());
             let (bit, aim) = (1 << l, 0.5 * near);
             if after >= 0.0 && (after <= near || (t1 - t0).abs() <= least) {
                 sight.hit |= bit;
@@ -234,8 +238,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
                 continue;
             };
             sight.approaching |= bit;
-            // A step that does not move the time finds nothing; half of the least is below it in spite of rounding.
-            self.steps[l] = aimed.abs().max(0.5 * least).copysign(t1 - t0);
+            self.steps[l] = step(aimed);
         }
         sight
     }

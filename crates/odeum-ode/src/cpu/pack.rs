@@ -123,7 +123,8 @@ impl<L: Lanes> Pack<L> {
             self.refuse(s, slot, task);
         };
         let span = ensemble.span(s);
-        let level = task.feed.level(self.hand.pool(slot), s);
+        // In the precision of what is compared with it: what starts at its level is at it.
+        let level = L::Scalar::from_f64(task.feed.level(self.hand.pool(slot), s)).to_f64();
         self.lanes[l] = Lane { system: s, slot, span, level, loaded_at: clock, ..Lane::EMPTY };
         for (i, y) in self.y.iter_mut().enumerate() {
             y.set_lane(l, ensemble.state(s, i));

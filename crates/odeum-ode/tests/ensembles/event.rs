@@ -3,8 +3,8 @@
 use crate::host;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Method, Monitor, Options, Real, Solution, Solver, Status, System,
-    Tolerance,
+    Compiled, Device, DynSystem, Ensemble, Method, Monitor, Options, Real, Solution, Solver,
+    Status, System, Tolerance,
 };
 
 /// x' = v, v' = −x: x = sin t, v = cos t.
@@ -44,13 +44,13 @@ fn run(place: Place, method: &Method, systems: usize, options: &Options) -> Solu
     solve(place, &DynSystem::new(Oscillator), &ensemble, method, options)
 }
 
-fn solve(
+fn solve<T: Compiled>(
     place: Place,
     system: &DynSystem,
-    ensemble: &Ensemble<f64>,
+    ensemble: &Ensemble<T>,
     method: &Method,
     options: &Options,
-) -> Solution<f64> {
+) -> Solution<T> {
     match place {
         Place::Processor => {
             let solver = Solver::new(system, method, &Device::cpu(), options).unwrap();
@@ -111,6 +111,45 @@ fn falling_and_absent_events() {
             assert_eq!((never.status[0], never.t[0]), (Status::Success, END));
             let plain = run(place, &method, 1, &options);
             assert_eq!(never.y(0), plain.y(0));
+        }
+    }
+}
+
+/// In single precision a system that starts at its level is at it, though the level is rounded.
+#[test]
+fn levels_are_rounded_as_states_are() {
+    let oscillator = DynSystem::new(Oscillator);
+    for place in places() {
+        for level in [0.1, 0.3, 0.7, 0.9] {
+            let start = Ensemble::<f32>::new(2, vec![level as f32, 1.0], (0.0, 10.0)).unwrap();
+            let options = Options::new(Tolerance::new(1e-5, 1e-6)).end_when_rises(0, vec![level]);
+            let found = solve(place, &oscillator, &start, &Method::tsit5(), &options);
+            let late = (found.t[0] - std::f64::consts::TAU).abs();
+            assert!(late < 1e-3, "{level} on the {place:?}: {}", found.t[0]);
+        }
+    }
+}
+
+/// Far from zero, systems that start next to their extremum, where their level is, come to it within few roundings of
+/// the time, or not at all.
+#[test]
+fn levels_within_roundings_of_the_time() {
+    let oscillator = DynSystem::new(Oscillator);
+    let phases: Vec<f64> = (0..200).map(|s| 1e-7 * f64::from(s) - 1e-5).collect();
+    let states: Vec<f64> =
+        phases.iter().map(|p| p.cos()).chain(phases.iter().map(|p| -p.sin())).collect();
+    for place in places() {
+        for start in [0.0, 1e9, 1.7e9] {
+            let span = (start, start + END);
+            let ensemble = Ensemble::new(2, states.clone(), span).unwrap();
+            for method in [Method::tsit5(), Method::rodas5p(), Method::exp4()] {
+                let options = Options::new(Tolerance::new(1e-6, 1e-9)).end_when_rises(0, vec![1.0]);
+                let found = solve(place, &oscillator, &ensemble, &method, &options);
+                let name = format!("{} on the {place:?} from {start}", method.name());
+                for (s, status) in found.status.iter().enumerate() {
+                    assert!(status.is_success(), "{name}: {status:?} of system {s}");
+                }
+            }
         }
     }
 }

@@ -118,21 +118,30 @@ OD_FN real od_hidden(const OdTask &task, const OdEvent &event, const OdPassage &
     return od_excursion(p, q, f, g);
 }
 
+// The size that is aimed at, with the sign of `length`. A step that does not move the time finds nothing; half of the least is
+// below it in spite of rounding.
+OD_FN real od_aim_at(real aimed, real least, real length) {
+    const real size = od_larger(od_abs(aimed), real(0.5) * least);
+    return length < real(0) ? -size : size;
+}
+
 // Looks at an attempt of signed size h that passed the error test, from time t to t_new.
 OD_FN void od_look(const OdTask &task, OdEvent &event, const OdPassage &passage, bool doubtful, real h,
                    real t, real t_new) {
     OdSight &sight = event.sight;
     OdApproach &approach = event.approach;
     const real before = passage.before, after = passage.after, length = t_new - t;
-    const real fraction = doubtful ? od_hidden(task, event, passage, h) : real(0);
+    const real least = real(4) * OD_EPSILON * od_larger(od_abs(t), od_abs(t_new));
+    // Of so few roundings of the time a part may be rounded to the whole again; no level is looked for within.
+    const bool is_short = od_abs(length) <= real(4) * least;
+    const real fraction = doubtful && !is_short ? od_hidden(task, event, passage, h) : real(0);
     if (fraction > real(0)) {
         sight.approaches = sight.overshot = true;
-        sight.step = length * (fraction < OD_EVENT_SHORTER ? fraction : OD_EVENT_SHORTER);
+        sight.step = od_aim_at(length * (fraction < OD_EVENT_SHORTER ? fraction : OD_EVENT_SHORTER), least, length);
         return;
     }
     if (before >= real(0) || (after < real(0) && !approach.is_past)) return;
     const real near = od_event_near(task, event);
-    const real least = real(4) * OD_EPSILON * od_larger(od_abs(t), od_abs(t_new));
     if (after >= real(0) && (after <= near || od_abs(length) <= least)) {
         sight.hit = true;
         return;
@@ -154,8 +163,7 @@ OD_FN void od_look(const OdTask &task, OdEvent &event, const OdPassage &passage,
         return;
     }
     sight.approaches = true;
-    const real size = od_larger(od_abs(aimed), real(0.5) * least);
-    sight.step = length < real(0) ? -size : size;
+    sight.step = od_aim_at(aimed, least, length);
 }
 
 // The next step h; where the system approaches, the one that is aimed.
