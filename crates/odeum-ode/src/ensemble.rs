@@ -157,7 +157,8 @@ impl<T: Scalar> Ensemble<T> {
     ///
     /// A code that splits operators integrates the same systems over one span after the other; steps that
     /// are kept save it the search for a size at each beginning. After a restart within the span
-    /// ([`Options::segments`](crate::Options::segments)) they count for nothing.
+    /// ([`Options::segments`](crate::Options::segments)), and with [`Controller::fixed`](crate::Controller::fixed),
+    /// they count for nothing.
     ///
     /// # Errors
     /// Sizes that are negative or no numbers, or not as many as systems.

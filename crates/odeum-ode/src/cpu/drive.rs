@@ -41,7 +41,9 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
 
     let guarded = stepper.pole().is_finite();
     let mut guard = options.growth_limit.filter(|_| guarded).map(Guard::<L>::new);
-    let fixed = controller.fixed_step().is_some();
+    // A size given is that of every step, whatever was cut for a stop or a level.
+    let given = controller.fixed_step().map(L::lit);
+    let fixed = given.is_some();
     let ranges = Ranges::new(task.ranges, &options.tolerance.atol_of(task.dim));
 
     let mut restarting = 0_u64;
@@ -68,7 +70,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             // Lanes whose first step is that of an earlier call, apart from those that must find theirs:
             // what a lane does and counts depends on no other. They come first: implicit methods only note
             // there that the lane has moved, and count what they then evaluate once for each such lane.
-            let resuming = restarting & pack.resuming;
+            let resuming = if fixed { 0 } else { restarting & pack.resuming };
             pack.resuming = 0;
             for (lanes, first) in
                 [(resuming, First::Sizes(pack.given)), (restarting & !resuming, first)]
@@ -140,7 +142,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         }
         pack.t = L::select(accepted, t_new, pack.t);
         // The step proposed before a cut is taken up again after it.
-        let of = if fixed { pack.h } else { attempt.h };
+        let of = given.map_or(attempt.h, |h| L::select(pack.length.lt(zero), -h, h));
         let mut proposed = stepper.next_step(of, factor);
         if !fixed && let Some(guard) = &mut guard {
             let failed = !passed & !vetoed;

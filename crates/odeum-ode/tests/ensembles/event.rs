@@ -3,8 +3,8 @@
 use crate::host;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
-    Compiled, Device, DynSystem, Ensemble, Method, Monitor, Options, Real, Solution, Solver,
-    Status, System, Tolerance,
+    Compiled, Controller, Device, DynSystem, Ensemble, Method, Monitor, Options, Real, Solution,
+    Solver, Status, System, Tolerance,
 };
 
 /// x' = v, v' = −x: x = sin t, v = cos t.
@@ -150,6 +150,29 @@ fn levels_within_roundings_of_the_time() {
                     assert!(status.is_success(), "{name}: {status:?} of system {s}");
                 }
             }
+        }
+    }
+}
+
+/// What is cut for a stop or a level, and how long the first step of an earlier call was, changes no other step.
+#[test]
+fn steps_of_one_size_keep_it() {
+    let oscillator = DynSystem::new(Oscillator);
+    let tolerance = Tolerance::new(1e-3, 1e-6);
+    for place in places() {
+        for method in Method::all() {
+            let method = method.with_controller(Controller::fixed(0.125));
+            let name = format!("{} on the {place:?}", method.name());
+            let options = Options::new(tolerance.clone());
+            let ensemble = Ensemble::new(2, vec![0.0, 1.0], (0.0, 20.0)).unwrap();
+            let ensemble = ensemble.with_first_steps(vec![0.01]).unwrap();
+            let plain = solve(place, &oscillator, &ensemble, &method, &options);
+            assert_eq!((plain.stats[0].steps, plain.next_steps[0]), (160, 0.125), "{name}");
+            // The level is next to the extrema, and never reached; `exp4` takes shorter steps there.
+            let watched = options.end_when_rises(0, vec![1.01]);
+            let watched = solve(place, &oscillator, &ensemble, &method, &watched);
+            let (status, steps) = (watched.status[0], watched.stats[0].steps);
+            assert!(status.is_success() && steps < 300, "{name}: {status:?}, {steps} steps");
         }
     }
 }

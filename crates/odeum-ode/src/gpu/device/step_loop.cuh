@@ -141,11 +141,13 @@ OD_FN void od_load(const OdTask &task, OdStepLoop &c, unsigned s, Save save) {
 #endif
     od_aim(task, c, save);
     od_begin(task, c);
+#if OD_LAW != OD_LAW_FIXED
     // Zero where there was no call before.
     if (task.first_steps && task.first_steps[s] > real(0)) {
         c.h = od_first(task, c, task.first_steps[s]);
         c.resumed = true;
     }
+#endif
 }
 
 // A step of about h that is as long as the time moves by it; h itself where it does not move the time.
@@ -200,7 +202,13 @@ template <class Next>
 OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt,
                      const OdVerdict &verdict, bool whole, Next next, bool &lost) {
     const bool accepted = verdict.accepted, stuck = verdict.stuck;
-    real proposed = next(OD_LAW == OD_LAW_FIXED ? c.h : attempt.step, verdict.factor);
+#if OD_LAW == OD_LAW_FIXED
+    // A size given is that of every step, whatever was cut for a stop or a level.
+    const real of = c.length < real(0) ? -task.first_step : task.first_step;
+#else
+    const real of = attempt.step;
+#endif
+    real proposed = next(of, verdict.factor);
 #if OD_IMPLICIT && OD_LAW != OD_LAW_FIXED
     proposed = od_guard_next(c.guard, task.growth_limit, attempt.step, attempt.growth, proposed,
                              verdict.vetoed, !verdict.passed && !verdict.vetoed);
