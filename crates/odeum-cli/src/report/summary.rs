@@ -63,8 +63,8 @@ fn render(outcome: &Outcome, style: Style) -> String {
     }
     facts.pair("divergence D", format!("{:.4}", summary.divergence));
     if let Some([least, median, most]) = outcome.events {
-        let text = format!("{least:.3e} to {most:.3e}, median {median:.3e}");
-        facts.pair("events at", text);
+        let text = format!("{least:.3e} to {most:.3e}, median {median:.3e}, from the start");
+        facts.pair("events after", text);
     }
     if let Some(busy) = outcome.busy_lanes {
         facts.pair("lanes busy", format!("{:.1} %", 100.0 * busy));

@@ -81,4 +81,9 @@ fn the_median_of_an_even_number_lies_between_the_middle_ones() {
     folder.write("a.toml", decay("k = [1.0, 2.0, 4.0]", "falls_to = 0.5"));
     let said = folder.odeum(&["run", "a.toml", "--overwrite"]).well();
     assert!(said.out.contains("median 3.466e-1"), "{}", said.out);
+    // Whenever systems start, these are times from there.
+    let later = decay("k = [1.0, 2.0, 4.0]", "falls_to = 0.5").replace("[0.0, 1.0]", "[5.0, 6.0]");
+    let said = folder.write("a.toml", later).odeum(&["run", "a.toml", "--overwrite"]).well();
+    let line = said.out.lines().find(|line| line.contains("events after")).unwrap_or_default();
+    assert!(line.contains("median 3.466e-1, from the start"), "{}", said.out);
 }
