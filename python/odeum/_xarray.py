@@ -28,23 +28,20 @@ def dataset(solution: Solution) -> xarray.Dataset:
     if is_saved:
         coords["t"] = (("t",), solution.save_times)
     states = solution.saved if is_saved else solution.y
+
+    def add(name: str, over: list[str], values: Any, **attributes: Any) -> None:
+        """A variable under a name that nothing has yet: a species may be called as the temperature or the time is."""
+        while name in variables or name in coords:
+            name += "_"
+        variables[name] = (over, values, attributes)
+
     for k, name in enumerate(solution.state_names):
-        # A species may be called as the temperature or the time is.
-        while name in variables or name in coords:
-            name += "_"
-        variables[name] = ([*dims, "t"] if is_saved else dims, states[..., k])
-
-    def beside(name: str, values: Any, **attributes: Any) -> None:
-        """A variable that is no state, under a name that no state and no axis has."""
-        while name in variables or name in coords:
-            name += "_"
-        variables[name] = (dims, values, attributes)
-
+        add(name, [*dims, "t"] if is_saved else dims, states[..., k])
     meanings = " ".join(status.name.replace(" ", "_") for status in STATUSES)
     flags = [status.number for status in STATUSES]
-    beside("status", solution.status, flag_values=flags, flag_meanings=meanings)
-    beside("t_end", solution.t, long_name="time reached")
+    add("status", dims, solution.status, flag_values=flags, flag_meanings=meanings)
+    add("t_end", dims, solution.t, long_name="time reached")
     for name, counts in solution.counts.items():
-        beside(name, counts)
+        add(name, dims, counts)
     attributes = {"title": solution.title, "case": solution.case_text, "odeum_version": _odeum.__version__}
     return xarray.Dataset(variables, coords, attributes)

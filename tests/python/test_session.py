@@ -258,7 +258,7 @@ def test_steps_are_not_judged_by_a_span_that_is_not_known():
 def test_what_is_set_of_sessions_is_refused():
     session = runs().session()
     for name in ("rtol", "axes", "w"):
-        with pytest.raises(AttributeError, match=f"'{name}' of this Session cannot be set"):
+        with pytest.raises(AttributeError, match=f"'{name}' of this {type(session).__name__} cannot be set"):
             setattr(session, name, 1.0)
     session.states = np.zeros((2, 15))
     assert not session.states.any()

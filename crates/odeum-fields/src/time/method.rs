@@ -96,7 +96,7 @@ impl Method {
         }
     }
 
-    /// The same with the most stages, or those asked for, for a spectral radius \[time\].
+    /// The longest step for a spectral radius \[time\], with the stages asked for, or as many as there may be.
     pub(crate) fn reach_of(self, radius: f64) -> f64 {
         let stages = match self {
             Method::Euler => 1,

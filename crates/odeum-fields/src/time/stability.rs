@@ -18,7 +18,7 @@ use crate::problem::{Advection, Problem, Velocity};
 use crate::time::coefficients::Amplification;
 use crate::time::eigen::{Complex, eigenvalues};
 use crate::time::linearised::{Linear, Parts, Wave};
-use crate::time::method::{MOST_STAGES, Method};
+use crate::time::method::Method;
 use crate::time::places::{Care, Places};
 use crate::time::spectrum::{Slow, Spectrum};
 use odeum_ode::{Error, Scalar};
@@ -95,16 +95,14 @@ impl Stability {
     fn largest(&self, method: Method, slack: f64) -> f64 {
         let unseen = UNSEEN / self.growth;
         let euler = self.fading.min(self.slow.euler(slack)).min(unseen);
-        let of_stages = |stages: u32| {
-            let most = (method.reach(stages) / self.radius).min(unseen);
+        let by_stages = || {
+            let most = method.reach_of(self.radius).min(unseen);
             self.turning.largest_step(method, self.radius, most, slack)
         };
         match method {
             Method::Euler => euler,
-            Method::Ssprk3 => of_stages(3).max(euler),
-            Method::Rkc { stages } | Method::Rkl2 { stages } => {
-                of_stages(stages.unwrap_or(MOST_STAGES))
-            }
+            Method::Ssprk3 => by_stages().max(euler),
+            Method::Rkc { .. } | Method::Rkl2 { .. } => by_stages(),
         }
     }
 }

@@ -34,23 +34,21 @@ impl<D: Device> Expected<D> {
         (task, at_once): (&Task<T>, usize),
     ) -> Result<(), Error> {
         let (order, systems) = (device.order()?, range.len());
-        let sample = if systems < 2 * SAMPLE { 0 } else { SAMPLE };
+        let sample = if systems < 2 * SAMPLE { systems } else { SAMPLE };
         let (costs, pays) = (ordered.costs(range.start), ordered.pays(part));
         let of_group = systems as f32 / at_once as f32;
         // SAFETY: the caller's.
         unsafe {
             self.costs(device, stream, task, (costs, sample, 0))?;
-            let count = if sample > 0 { sample } else { systems };
-            order.judge(stream, ordered, (part, range.start), (count, of_group))?;
-            if sample > 0 {
-                self.costs(device, stream, task, (costs, 0, pays))?;
+            order.judge(stream, ordered, (part, range.start), (sample, of_group))?;
+            if sample < systems {
+                self.costs(device, stream, task, (costs, systems, pays))?;
             }
             order.sort(stream, ordered, (part, range), Costs::Expected)
         }
     }
 
-    /// Gives the costs of a sample of so many systems of a task to a stream; of all, if that is zero, unless a word says that they do not
-    /// pay.
+    /// Gives the costs of so many systems of a task to a stream, unless a word says that they do not pay.
     ///
     /// # Safety
     /// As [`order`](Expected::order); there is room for the costs.
@@ -59,15 +57,14 @@ impl<D: Device> Expected<D> {
         device: &Kept<D>,
         stream: &D::Stream,
         task: &Task<T>,
-        (costs, sample, pays): (u64, usize, u64),
+        (costs, count, pays): (u64, usize, u64),
     ) -> Result<(), Error> {
         let Expected { kernel, loaded } = self;
         let mut task = *task;
         task.arrays.tables = loaded.tables();
         let layout = &kernel.layout;
-        let count = if sample > 0 { sample } else { task.n_systems as usize };
-        let (blocks, sample) = (blocks(device, loaded, layout, 1, count), sample as u32);
-        let mut arguments = [argument(&task), argument(&costs), argument(&sample), argument(&pays)];
+        let (blocks, count) = (blocks(device, loaded, layout, 1, count), count as u32);
+        let mut arguments = [argument(&task), argument(&costs), argument(&count), argument(&pays)];
         // SAFETY: the kernel takes these four; the driver copies them before it returns. Of the arrays the caller answers for.
         unsafe {
             let (blocks, threads) = ([blocks, 1, 1], [layout.block, 1]);
@@ -123,12 +120,11 @@ mod tests {
             lane.write(offsets.first_steps.unwrap(), &steps).unwrap();
             let arrays = offsets.arrays::<f64>(lane.arena.address());
             let task = Task::new(arrays, (0.0, span), 90, 90, &method, &options);
-            for sample in [0, 30] {
+            for count in [90, 30] {
                 let memory = device.device.reserve(4 * 90).unwrap();
-                let at = (memory.address(), sample, 0);
+                let at = (memory.address(), count, 0);
                 // SAFETY: all memory lives until the stream has been waited for, which reading does.
                 unsafe { expected.costs(&device, &lane.stream, &task, at).unwrap() };
-                let count = if sample > 0 { sample } else { 90 };
                 let mut found = vec![0_f32; count];
                 lane.stream.read(&memory, 0, &mut found).unwrap();
                 let is_of = |cost: f32, s: usize| {
@@ -143,7 +139,7 @@ mod tests {
                     .map(|k| (0..part).find(|&i| is_of(found[k], part * k + i)).unwrap())
                     .collect();
                 // Systems that follow each other at equal distances are seen, wherever they begin.
-                assert_eq!(places.len(), part, "{width} {sample}: {found:?}");
+                assert_eq!(places.len(), part, "{width} {count}: {found:?}");
             }
         }
     }

@@ -26,8 +26,9 @@ OD_FN float od_expected_cost(const OdTask &task, OdStepLoop &c, OdSystem &x, OdM
     return cost > real(1) ? float(cost) : 1.0f;
 }
 
-// The number of the system that stands for part k of so many equal parts of all systems: one at random, always the same. Systems at
-// equal distances could all be of one kind, as on a grid. (Mixing: the finalizer of MurmurHash3, A. Appleby 2011.)
+// The number of the system that stands for part k of so many equal parts of all systems: one at random, always the same; with as
+// many parts as systems k itself. Systems at equal distances could all be of one kind, as on a grid. (Mixing: the finalizer of
+// MurmurHash3, A. Appleby 2011.)
 OD_FN unsigned od_sampled(unsigned k, unsigned parts, unsigned n_systems) {
     unsigned h = k * 0x9e3779b9u;
     h = (h ^ (h >> 16)) * 0x85ebca6bu;
@@ -37,9 +38,9 @@ OD_FN unsigned od_sampled(unsigned k, unsigned parts, unsigned n_systems) {
     return unsigned((k * n + (h * n >> 32)) / parts);
 }
 
-// The costs of a sample of so many systems of the task; of all, if it is zero, unless there is a word that says they are not worth it.
+// The costs of so many systems of the task, unless there is a word that says they are not worth it.
 extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
-od_expect_costs(const OdTask task, float *costs, unsigned sample, const unsigned *pays) {
+od_expect_costs(const OdTask task, float *costs, unsigned count, const unsigned *pays) {
     if (pays && !*pays) return;
     OD_GROUP_MEMORY(memory);
     OdStepLoop c = {};
@@ -47,9 +48,9 @@ od_expect_costs(const OdTask task, float *costs, unsigned sample, const unsigned
     x.g = od_group(task, memory);
     const OdGroup &g = x.g;
     od_place(task, g, memory);
-    const unsigned groups = OD_BLOCK / OD_WIDTH, count = sample ? sample : task.n_systems;
+    const unsigned groups = OD_BLOCK / OD_WIDTH;
     for (size_t k = blockIdx.x * groups + threadIdx.x / OD_WIDTH; k < count; k += gridDim.x * groups) {
-        const unsigned s = sample ? od_sampled(unsigned(k), sample, task.n_systems) : unsigned(k);
+        const unsigned s = od_sampled(unsigned(k), count, task.n_systems);
         od_read(task, x, memory, s);
         const float cost = od_expected_cost(task, c, x, memory, s);
         if (g.slot == 0) costs[k] = cost;
