@@ -328,6 +328,13 @@ pub(crate) fn given(boundaries: &[SpeciesBoundaries]) -> [bool; 3] {
     [0, 1, 2].map(|axis| boundaries.iter().any(|b| b.ends()[axis].contains(&End::Given)))
 }
 
+/// Along which axes some species has one boundary that is open and one that nothing passes: a velocity empties a single cell
+/// there, or fills it.
+pub(crate) fn drained(boundaries: &[SpeciesBoundaries]) -> [bool; 3] {
+    let one_way = |ends: [End; 2]| ends.contains(&End::Open) && ends.contains(&End::Shut);
+    [0, 1, 2].map(|axis| boundaries.iter().any(|b| one_way(b.ends()[axis])))
+}
+
 impl SpeciesBoundaries {
     /// The ghosts at time `t`.
     pub(crate) fn at<T: odeum_ode::Scalar>(&self, t: f64) -> Ghosts<T> {

@@ -450,12 +450,14 @@ impl Judge {
         let [least, most] =
             [0, 1].map(|end| self.cosines.iter().map(|c| c[axis][end]).collect::<Vec<f64>>());
         let grows = most.iter().any(|c| *c > 1.0);
-        if n == 1 && boundaries::given(&self.boundaries)[axis] {
+        let given = boundaries::given(&self.boundaries)[axis];
+        if n == 1 && (given || boundaries::drained(&self.boundaries)[axis]) {
             // What a velocity carries out is lost, and what it brings in is given; by Koren's scheme the slope to
             // what is given counts twice.
             let cosines =
                 least.iter().zip(&most).map(|(a, b)| if *b > 1.0 { *b } else { *a }).collect();
-            let [velocity, third] = [-1.0, -2.0].map(|re| Complex::new(re, 0.0));
+            let steepest = if given { 2.0 } else { 1.0 };
+            let [velocity, third] = [-1.0, -steepest].map(|re| Complex::new(re, 0.0));
             phases.push(Phase { cosines, velocity, third });
         } else if grows {
             phases.push(Phase {

@@ -2,8 +2,8 @@
 
 use crate::common::{mixed_boundaries, model, one_thread};
 use odeum_fields::{
-    Boundaries, Boundary, Combination, Engine, Face, Field, Grid, Mask, Options, PointSource,
-    Precision, Problem, Quantity, Stencil, Summary, Velocity, noise, stability,
+    Advection, Boundaries, Boundary, Combination, Engine, Face, Field, Grid, Mask, Options,
+    PointSource, Precision, Problem, Quantity, Stencil, Summary, Velocity, noise, stability,
 };
 use odeum_ode::{Cpu, Isa};
 
@@ -285,6 +285,35 @@ fn limits_hold_between_boundaries_of_every_kind() {
                     "{shape:?} {low} {high} {stencil:?}: {grown:e} {most:e}, {limits:?}"
                 );
             }
+        }
+    }
+}
+
+/// A velocity out of an open boundary empties a layer of one cell, by whichever face.
+#[test]
+fn limits_hold_where_a_velocity_empties_a_layer() {
+    let largest = |u: &Field<f64>| u.to_values(0).iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+    for (shape, axis) in [([1, 1, 1], 0), ([5, 1, 1], 1), ([5, 4, 1], 2), ([1, 3, 4], 0)] {
+        for (high, advection) in
+            [(false, Advection::Upwind), (true, Advection::Upwind), (true, Advection::Koren)]
+        {
+            let mut velocity = [0.0; 3];
+            velocity[axis] = if high { 1.5 } else { -1.5 };
+            let problem =
+                Problem::new(model(&[("u", "1e-3*lap(u)")]), Grid::new(shape, 1.0).unwrap())
+                    .boundaries(Boundaries::default().face(Face { axis, high }, Boundary::Open))
+                    .velocity(Velocity::Uniform(velocity.map(Quantity::from)), advection);
+            let start =
+                Field::<f64>::from_fn(&problem.grid, 1, |_, [x, y, z]| (x + 2.0 * y + z).sin());
+            let start = start.unwrap();
+            let h = stability(&problem, &start, (0.0, 1e3)).unwrap().euler;
+            let end =
+                crate::common::advected(&problem, start.clone(), &Options::euler(h), 60.0 * h);
+            let grown = largest(&end) / largest(&start);
+            assert!(
+                grown <= 1.0 + 1e-9,
+                "{shape:?} {high} {advection:?}: {grown:e} by steps of {h}"
+            );
         }
     }
 }
