@@ -248,7 +248,13 @@ fn stores_that_cannot_be_read_are_refused_with_what_was_found() {
         (
             "\"z\",\n    \"y\",\n    \"x\"",
             "\"x\",\n    \"y\",\n    \"z\"",
-            &["its axes are", "not z, y, x"],
+            &["its axes are t, x, y, z, not t, z, y, x"],
+        ),
+        ("\"t\",\n    \"z\",", "\"z\",\n    \"t\",", &["its axes are z, t, y, x, not t, z, y, x"]),
+        (
+            "\"attributes\": {}",
+            "\"attributes\": {\"scale_factor\": 0.5, \"add_offset\": 3.0}",
+            &["its numbers are packed", "`scale_factor`"],
         ),
         ("\"shape\"", "\"form\"", &["not that of an array", "shape"]),
         ("{\n  \"", "{{\n  \"", &["its zarr.json"]),

@@ -6,7 +6,7 @@
 use crate::cells::{Member, Numbers};
 use crate::npy::Kind;
 use flate2::read::GzDecoder;
-use odeum_fields::{AXES, Grid};
+use odeum_fields::Grid;
 use odeum_ode::Scalar;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 /// What to do about a store of another kind.
 pub const HELP: &str = "name a store that a run has written, or its array (as \
     \"a.zarr/u\"); with zarr-python: zarr.create_array(…, compressors=zarr.codecs.GzipCodec())";
+
+/// Attributes of arrays whose numbers stand for others (CF conventions 1.11, section 8.1).
+const PACKED: [&str; 2] = ["scale_factor", "add_offset"];
 
 /// Bytes of the longest description that is read.
 const LONGEST: u64 = 16 << 20;
@@ -34,6 +37,8 @@ struct Described {
     storage_transformers: Vec<Value>,
     #[serde(default)]
     dimension_names: Option<Vec<Option<String>>>,
+    #[serde(default)]
+    attributes: serde_json::Map<String, Value>,
 }
 
 /// A part that comes in several kinds.
@@ -117,6 +122,9 @@ impl Array {
             }
         };
         ordered(said.dimension_names.as_deref().unwrap_or_default())?;
+        if let Some(key) = PACKED.iter().find(|key| said.attributes.contains_key(**key)) {
+            return Err(format!("its numbers are packed: it has the attribute `{key}`"));
+        }
         if !said.storage_transformers.is_empty() {
             return Err("it has storage transformers".into());
         }
@@ -204,12 +212,16 @@ impl Array {
     }
 }
 
-/// Refuses axes that are named, but in another order.
+/// Refuses axes that are named, but as others are.
 fn ordered(names: &[Option<String>]) -> Result<(), String> {
-    let names = names.iter().flatten().map(String::as_str);
-    let axes: Vec<&str> = names.filter(|name| AXES.contains(name)).collect();
-    if axes.len() == 3 && axes != ["z", "y", "x"] {
-        return Err(format!("its axes are {axes:?}, not z, y, x"));
+    let axes = ["t", "z", "y", "x"];
+    let own = &axes[axes.len().saturating_sub(names.len())..];
+    let other = |(name, own): (&Option<String>, &&str)| {
+        name.as_deref().is_some_and(|name| name != *own && axes.contains(&name))
+    };
+    if names.iter().zip(own).any(other) {
+        let names: Vec<&str> = names.iter().map(|name| name.as_deref().unwrap_or("?")).collect();
+        return Err(format!("its axes are {}, not {}", names.join(", "), own.join(", ")));
     }
     Ok(())
 }
