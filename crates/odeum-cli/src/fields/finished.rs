@@ -5,7 +5,7 @@
 
 use odeum_case::FieldCase;
 use odeum_case::field_npz::RESUME;
-use odeum_fields::{Checkpoint, Clock, Counts, Field, Precision};
+use odeum_fields::{Checkpoint, Clock, Counts, Field, Options, Precision};
 use odeum_io::Finding;
 use odeum_io::cells::{aside, values};
 use odeum_io::checkpoint::field::Header;
@@ -22,16 +22,11 @@ struct Last {
     clock: [u64; Clock::NUMBERS],
 }
 
-/// A clock of which nothing is known of the limits of steps: those of waves depend on the span.
-pub(super) fn unjudged(clock: Clock) -> Clock {
-    Clock { largest: 0.0, floor: 0.0, judged_every: 0, judged_in: 0, ..clock }
-}
-
 /// What a result says of the run beside its field. Equal results are equal files, so what depends on
-/// where a run was stopped on its way is left out: sweeps taken twice, and judgements of steps.
-pub(super) fn bytes(header: Header, clock: Clock) -> Vec<u8> {
+/// where a run was stopped on its way, as sweeps taken twice, and on its end, is left out.
+pub(super) fn bytes(header: Header, clock: Clock, options: &Options) -> Vec<u8> {
     let counts = Counts { sweeps: 0, ..clock.counts };
-    let clock = Clock { counts, ..unjudged(clock) }.numbers();
+    let clock = Clock { counts, ..options.to_another_end(clock) }.numbers();
     // Numbers and texts make JSON.
     serde_json::to_vec(&Last { header, clock }).unwrap_or_default()
 }

@@ -183,10 +183,10 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         target::clear(case, target);
     }
     let resumed = header.is_some();
-    if header.as_ref().is_some_and(|header| header.until != case.time.until.to_bits()) {
-        start.clock = finished::unjudged(start.clock);
-    }
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
+    if header.as_ref().is_some_and(|header| header.until != case.time.until.to_bits()) {
+        start.clock = options.to_another_end(start.clock);
+    }
     let mut simulation = Simulation::resume(&case.problem, start, &options, &plan.device)
         .map_err(|error| bad(case.source_spans.place(error)))?;
     let stable = super::plan::stable_up_to(&limits, case.time.method);
@@ -286,7 +286,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         steps: ended.counts.steps,
         start: &ended.masses,
         end: &ended.summaries,
-        last: Some(finished::bytes(header, simulation.clock())),
+        last: Some(finished::bytes(header, simulation.clock(), &options)),
     };
     npz::write(&target.npz(), room, plan.threads(), case, &simulation, end).map_err(|finding| {
         let help = finding.help.clone().unwrap_or_default();

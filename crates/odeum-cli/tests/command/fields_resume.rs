@@ -70,7 +70,21 @@ fn a_later_end_goes_on_from_the_result() {
     let fixed = CASE.replace("\"stable\"", "0.001").replace("[13, 12, 11]", "[7, 6, 5]");
     let by_steps = fixed.replace("every = 0.15", "every = { steps = 40 }");
     let single = by_steps.clone() + "[run]\nprecision = \"f32\"\n";
+    // Steps, or their stages, that follow a limit.
+    let following = |equation: &str, step: &str| {
+        CASE.replace(
+            "problem = \"turing\"",
+            &format!("species = [\"u\"]\nequations = {{ u = \"{equation}\" }}"),
+        )
+        .replace("[grid]", "[initial]\nu = { value = 0.5, noise = 0.4 }\n[grid]\nspacing = 0.1")
+        .replace("step = \"stable\"", step)
+    };
+    let (by_value, by_time) = ("0.2 * exp(u) * lap(u) + 5", "(0.1 + 0.5 * t) * lap(u) + u - u^3");
     for (case, ends) in [
+        (following(by_value, "step = \"stable\""), ["0.15", "0.3"]),
+        (following(by_value, "method = \"rkl2\"\nstages = 4\nstep = \"stable\""), ["0.15", "0.3"]),
+        (following(by_value, "method = \"rkc\"\nstep = 0.01"), ["0.07", "0.45"]),
+        (following(by_time, "method = \"rkc\"\nstep = 0.01"), ["0.07", "0.45"]),
         (fixed, ["0.3", "0.375"]),
         (adaptive().replace("every = { steps = 5 }", "every = 0.15"), ["0.15", "0.3"]),
         (by_steps, ["0.05", "0.3"]),
@@ -94,7 +108,8 @@ fn a_later_end_goes_on_from_the_result() {
             "it ends at t = 0.6",
             "later time.until",
         ]);
-        folder.write("a.toml", to("0.7").replace("turing", "gray_scott"));
+        let other = to("0.7").replace("turing", "gray_scott").replace("lap(u)", "2 * lap(u)");
+        folder.write("a.toml", other);
         assert!(folder.odeum(&["run", "a.toml", "--resume"]).code == 2);
         assert!(folder.read("a.npz") == before);
     }

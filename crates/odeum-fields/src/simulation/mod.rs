@@ -45,6 +45,24 @@ impl Options {
     pub fn new(method: Method, steps: Steps) -> Options {
         Options { method, steps, force: false, max_steps: u64::MAX }
     }
+
+    /// Whether the size of steps, or the number of their stages, follows what is stable on the way.
+    pub(crate) fn follows_limits(&self) -> bool {
+        match self.steps {
+            Steps::Fixed(_) => self.method.chooses_stages(),
+            Steps::Fraction(_) => true,
+            Steps::Adaptive(_) => false,
+        }
+    }
+
+    /// A clock that goes on to another end, on which the floor depends; what does not is kept. The other steps are judged anew:
+    /// how far ahead they were judged depends on the end.
+    pub fn to_another_end(&self, clock: Clock) -> Clock {
+        match self.follows_limits() {
+            true => Clock { floor: 0.0, ..clock },
+            false => Clock { largest: 0.0, floor: 0.0, judged_every: 0, judged_in: 0, ..clock },
+        }
+    }
 }
 
 /// How a simulation ended.

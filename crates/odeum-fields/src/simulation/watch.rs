@@ -87,10 +87,17 @@ impl<T: Precision> Simulation<T> {
                 usual
             }
         };
+        if self.clock.floor == 0.0 {
+            self.clock.floor = floor;
+        }
         if self.clock.judged_every == 0 {
             let chooses = method.chooses_stages();
+            if chooses && self.problem.changes_with_time() {
+                // What is to come later says nothing about the stages of the first step.
+                let ahead = LONGER * self.size().unwrap_or(0.0);
+                self.clock.radius = self.limits_now(ahead)?.radius;
+            }
             self.clock.largest = if chooses { method.reach_of(self.clock.radius) } else { largest };
-            self.clock.floor = floor;
             (self.clock.judged_every, self.clock.judged_in) = (1, 1);
         }
         Ok(())
@@ -120,10 +127,8 @@ impl<T: Precision> Simulation<T> {
             return Ok(None);
         }
         let method = self.options.method;
-        let (forced, sized) = match self.options.steps {
-            Steps::Fixed(_) => (self.options.force, !method.chooses_stages()),
-            _ => (false, false),
-        };
+        let sized = !self.options.follows_limits();
+        let forced = self.options.force && matches!(self.options.steps, Steps::Fixed(_));
         // Up to the next judgement, by steps that become longer too. Steps and stages that follow their limits do so beyond `end`.
         let ahead = LONGER * self.at_most(since) * h;
         let ahead = if sized { ahead.min(end - self.clock.t).max(0.0) } else { ahead };
@@ -142,14 +147,16 @@ impl<T: Precision> Simulation<T> {
             let (t, steps) = (self.clock.t, self.clock.counts.steps);
             return Ok(Some(Outcome::Unstable(Unstable { t, steps, step: h, largest })));
         }
+        if last {
+            // Steps go on beyond `end` as if nothing had been judged there.
+            return Ok(None);
+        }
         let largest = match self.options.steps {
             Steps::Fraction(fraction) => {
                 let usual = limits.usual_step(method);
                 self.resize(fraction * usual);
                 usual
             }
-            // Steps of a given size go on beyond `end` as if nothing had been judged there.
-            _ if last => return Ok(None),
             _ => moment,
         };
         self.schedule(since, largest, &limits);
