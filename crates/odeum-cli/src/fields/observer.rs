@@ -42,6 +42,16 @@ pub(super) struct Observer<'a, T: Precision> {
     pub(super) last_header: Option<Header>,
 }
 
+/// Times that differ by so many units of the last place are meant to be equal: each is a sum of many steps.
+const ROUNDINGS: f64 = 16.0;
+
+/// The time that files say: of what differs by rounding alone the shorter number is meant.
+pub(super) fn time_told<T: Precision>(simulation: &Simulation<T>) -> f64 {
+    let t = simulation.t();
+    let short: f64 = format!("{t:.11e}").parse().unwrap_or(t);
+    if (short - t).abs() <= ROUNDINGS * f64::EPSILON * t.abs() { short } else { t }
+}
+
 impl<T: Precision> Observer<'_, T> {
     /// Looks at a simulation; breaks where the run must end, else says how many steps it may take
     /// before the next look.
@@ -125,7 +135,7 @@ impl<T: Precision> Observer<'_, T> {
 
     /// Sends the present state to be written, where any file is asked for.
     pub(super) fn state(&mut self, simulation: &Simulation<T>) -> Result<(), Error> {
-        let t = simulation.t();
+        let t = time_told(simulation);
         // Copying a state for nobody takes as long as many steps.
         if self.case.output.writes_states() {
             let room = self.outbox.room();
@@ -152,7 +162,7 @@ impl<T: Precision> Observer<'_, T> {
         if self.case.output.structure.is_some() {
             let room = self.outbox.room();
             let (step, t, field) =
-                (simulation.counts().steps, simulation.t(), simulation.snapshot()?);
+                (simulation.counts().steps, time_told(simulation), simulation.snapshot()?);
             self.outbox.copy(Message::Structure { step, t, field }, room);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! A field from start to end.
 
 use super::ending::{Ended, interrupted, print_summary};
-use super::observer::Observer;
+use super::observer::{Observer, time_told};
 use super::plan::describe;
 use super::progress::Progress;
 use super::queue::queue;
@@ -338,7 +338,7 @@ fn simulation_on<T: odeum_fields::Precision>(
     let ended = Ended {
         counts: simulation.counts(),
         of_this_run: observer.counts(simulation),
-        t: simulation.t(),
+        t: time_told(simulation),
         updates: observer.updates(simulation),
         elapsed: begun.elapsed(),
         masses,
@@ -389,7 +389,7 @@ fn through<T: odeum_fields::Precision>(
         observer.state(simulation)?;
     }
     let written = |observer: &Observer<'_, T>| {
-        observer.header.frames.last() == Some(&simulation.t().to_bits())
+        observer.header.frames.last() == Some(&time_told(simulation).to_bits())
     };
     let due = match case.output.every {
         Some(Every::Time(every)) => {

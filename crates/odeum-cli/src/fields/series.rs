@@ -1,5 +1,6 @@
 //! Numbers that are written down while a run goes on, as CSV.
 
+use super::observer::time_told;
 use crate::report::Exact;
 use odeum_case::Series;
 use odeum_fields::{Grid, Precision, Simulation};
@@ -32,7 +33,7 @@ pub(super) fn row<T: Precision>(
     series: &Series,
     simulation: &Simulation<T>,
 ) -> Result<String, Error> {
-    let mut line = format!("{},{}", simulation.counts().steps, Exact(simulation.t()));
+    let mut line = format!("{},{}", simulation.counts().steps, Exact(time_told(simulation)));
     for s in simulation.summaries()? {
         // The extremes are values of the field, and have its precision.
         let [min, max] = [s.min, s.max].map(|x| Exact(T::from_f64(x)));
@@ -61,7 +62,7 @@ pub(super) fn lines<T: Precision>(
         let cells: Vec<_> = (0..grid.shape()[line.along]).map(cell).collect();
         let values = simulation.pick(&cells)?;
         for (i, values) in values.chunks(values.len() / cells.len()).enumerate() {
-            let (t, at) = (Exact(simulation.t()), Exact(grid.centre(line.along, i)));
+            let (t, at) = (Exact(time_told(simulation)), Exact(grid.centre(line.along, i)));
             let _ = write!(text, "{},{t},{name},{at}", simulation.counts().steps);
             for value in values {
                 let _ = write!(text, ",{}", Exact(*value));

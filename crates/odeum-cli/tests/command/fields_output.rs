@@ -310,6 +310,25 @@ fn numbers_of_any_size_are_short() {
     assert!(text(&folder, "a.pvd").contains("timestep=\"2e-30\""));
 }
 
+/// Files say the times that were meant: three tenths are 0.3, though three times 0.1 are not.
+#[test]
+fn times_in_files_are_those_meant() {
+    let folder = Folder::new();
+    let case = TABLE
+        .replace("until = 100.0\nstep = 0.01", "until = 0.3\nstep = 0.05")
+        .replace("every = 1,", "every = 2,")
+        + "structure = { every = 2 }\nevery = 0.1\nformats = [\"vti\"]\n";
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    assert_eq!(npz::read(&folder.path("a.npz"))["t"].f64(), [0.3]);
+    for time in ["0.0", "0.1", "0.2", "0.3"] {
+        assert!(text(&folder, "a.pvd").contains(&format!("timestep=\"{time}\"")), "{time}");
+    }
+    for table in ["a.csv", "a.lines.csv", "a.structure.csv"] {
+        let text = text(&folder, table);
+        assert!(text.contains("\n6,0.3,") && !text.contains("0.3000"), "{table}: {text}");
+    }
+}
+
 /// Only what a run would write stands in its way.
 #[test]
 fn tables_that_are_not_written_may_be_there() {
