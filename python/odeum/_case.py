@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum
 from odeum._convert import Floats
+from odeum._findings import tell as tell_findings
 from odeum._progress import Progress, told
 from odeum.errors import Interrupted
 
@@ -144,4 +145,16 @@ def finished(
         raise Interrupted(solution) from raised
     if raised is not None:
         raise raised
+    _tell_of_extrapolation(solution)
     return solution
+
+
+def _tell_of_extrapolation(solution: Solution) -> None:
+    """Warns of systems with steps that ended where the data of their model do not reach."""
+    count = int(np.count_nonzero(solution.counts["outside"]))
+    if count:
+        found = (
+            f"{count:,} of {len(solution):,} systems had states outside the model's data, for which it "
+            "extrapolates, as temperatures beyond its polynomials"
+        )
+        tell_findings([("warning", found, "", "", "", 'counts["outside"] of the solution has the steps')])

@@ -124,6 +124,11 @@ def expressions(field: str, value: Any) -> dict[str, str]:
     return {str(name): text(f"{field}.{name}", each) for name, each in named.items()}
 
 
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of Python or NumPy; truth values and spans of time are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
+
+
 def whole(field: str, value: Any, least: int, most: int = sys.maxsize) -> int:
     """A whole number, of Python, NumPy or another library, from `least`, which is 0 or 1, to `most`."""
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from odeum._case import Document
-from odeum._convert import finite, number, whole
+from odeum._convert import finite, is_whole, number, whole
 from odeum.errors import InputError
 
 
@@ -93,7 +93,7 @@ def start_and_end(span: Any) -> list[float]:
 def _save(value: Any) -> Any:
     if isinstance(value, Mapping):
         return plain("save", value)
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+    if is_whole(value):
         return {"count": int(value)}
     array = finite("save", value)
     if array.ndim != 1:
@@ -111,7 +111,7 @@ def plain(field: str, value: Any) -> Any:
         return {str(key): plain(f"{field}.{key}", each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(f"{field}[{k}]", each) for k, each in enumerate(value)]
-    if isinstance(value, (np.bool_, np.integer)):
+    if isinstance(value, np.bool_) or is_whole(value):
         return value.item()
     if isinstance(value, np.ndarray) and value.ndim > 0:
         return finite(field, value).tolist()

@@ -145,7 +145,8 @@ class Runs:
         seed : int, optional
             Another ensemble of the same kind. All perturbations of an ensemble have one seed; zero unless said.
         """
-        what = of if isinstance(of, str) else list(of) if isinstance(of, Iterable) else None
+        is_list = isinstance(of, Iterable) and getattr(of, "ndim", 1) > 0
+        what = of if isinstance(of, str) else list(of) if is_list else None
         if what is None or not all(isinstance(name, str) for name in what):
             raise InputError("perturb.of", repr(of), 'give "states", "parameters", or a list of names')
         entry: Document = {"of": what, "distribution": distribution}
@@ -362,7 +363,7 @@ class Runs:
     def values(self, name: str) -> Floats:
         """What the systems start with: initial values or a parameter, with the shape of the ensemble."""
         self._known(name)
-        case = self.case((0.0, 1.0), rtol=1e-6, atol=1e-6)
+        case = self.case((0.0, 1.0), rtol=1e-6, atol=1e-6, **self.system._reading)
         values: Floats = np.asarray(case.open().values(name))
         return values[slice(*self._part) if self._part else slice(None)].reshape(self.shape)
 

@@ -151,7 +151,11 @@ class Solution(Ended):
 
     @property
     def counts(self) -> dict[str, NDArray[np.uint32]]:
-        """What each system cost, by name: steps, rejected, nfev, njev, nlu, ... [*shape]."""
+        """What each system cost, by name: steps, rejected, nfev, njev, nlu, ... [*shape].
+
+        ``outside`` counts steps that ended where the data of the model do not reach, as temperatures beyond the
+        polynomials of a mechanism.
+        """
         return {name: self._stats[:, k].reshape(self.shape) for k, name in enumerate(_odeum.counts())}
 
     def __getattr__(self, name: str) -> Any:

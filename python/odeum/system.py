@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from odeum import _odeum, _options
 from odeum._case import Document, EnsembleCase
 from odeum._convert import Floats, expressions, mapping, number, text, whole
+from odeum._fixed import Fixed
 from odeum._progress import Progress, told
 from odeum.equations import Equations
 from odeum.errors import InputError
@@ -24,7 +26,7 @@ _VALUES = 'give names and values: {"x": 1.0}'
 _KEPT = 8
 
 
-class System:
+class System(Fixed):
     """A system dy/dt = f(t, y, parameters).
 
     A Python function is called once, with symbols; what it does with them becomes equations, and the function
@@ -63,6 +65,8 @@ class System:
     """
 
     _usual: ClassVar[_options.Usual] = _options.Usual()
+    # Options with which a case is read for what it says of its systems.
+    _reading: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self,
@@ -83,13 +87,14 @@ class System:
         self.section = section
         self.mechanisms = dict(mechanisms or {})
         self.folder = folder
-        probe = self._probe(self.case(_options.document(self._usual, _SPAN, {}))).open()
+        probe = self._probe(self.case(_options.document(self._usual, _SPAN, self._reading))).open()
         self.title: str = probe.title
         self.states: tuple[str, ...] = tuple(probe.states)
         self.parameters: tuple[str, ...] = tuple(probe.parameters)
-        self.variables: dict[str, float] = dict(probe.variables)
         self.is_direct: bool = probe.is_direct
+        self._variables: dict[str, float] = dict(probe.variables)
         self._opened: dict[tuple[str, int | None], _odeum.Case] = {}
+        self._is_made = type(self) is System
 
     def case(self, document: Document) -> EnsembleCase:
         """A case of this system; `document` has the other sections."""
@@ -204,6 +209,11 @@ class System:
         return cls._made(
             {"problem": text("problem", name)} | ({} if size is None else {"size": whole("size", size, 1)})
         )
+
+    @property
+    def variables(self) -> Mapping[str, float]:
+        """Names and usual values of what ensembles may vary: initial values, then parameters."""
+        return MappingProxyType(self._variables)
 
     @property
     def equations(self) -> Equations | None:

@@ -1,5 +1,6 @@
 """Systems from text, ensembles, solutions."""
 
+import copy
 import pickle
 import signal
 import threading
@@ -424,6 +425,7 @@ def test_other_threads_run_while_systems_are_integrated():
         (lambda s: s.perturb("x", relative=0.1, seed="one"), "seed", "whole number"),
         (lambda s: od.run("nowhere.toml", threads=-1), "threads", "one or more"),
         (lambda s: s.perturb(3, relative=0.1), "perturb.of", "list of names"),
+        (lambda s: s.perturb(np.array(3.0), relative=0.1), "perturb.of", "list of names"),
         (lambda s: od.concat([]), "solutions", "one at least"),
         (lambda s: od.concat([None]), "solutions", "parts"),
         (lambda s: od.concat(None), "solutions", "parts"),
@@ -440,6 +442,18 @@ def test_bad_input_names_field_and_remedy(call, field, remedy):
     error = caught.value
     assert re.search(field, f"{error.field} {error}"), (error.field, str(error))
     assert remedy in str(error), str(error)
+
+
+def test_what_a_system_was_made_of_is_not_changed_afterwards():
+    """Values that were set counted in calls, but not in the case that a solution names; other attributes in nothing."""
+    system = van_der_pol()
+    with pytest.raises(TypeError):
+        system.variables["x"] = 5.0
+    with pytest.raises(AttributeError, match="'states' of this System cannot be set: make another System"):
+        system.states = ("y", "w")
+    for again in (pickle.loads(pickle.dumps(system)), copy.deepcopy(system)):
+        assert again.variables == system.variables
+        assert np.array_equal(again.solve((0, 1)).y, system.solve((0, 1)).y)
 
 
 def test_a_gpu_that_is_not_there_is_said():

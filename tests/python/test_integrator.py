@@ -364,3 +364,11 @@ def test_steps_are_not_judged_by_a_time_that_is_not_known(gas):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             gas.integrator(cells=1, **options)
+
+
+def test_the_norm_without_an_absolute_tolerance_needs_none(gas):
+    T, Y = np.array([1200.0]), gas.mass_fractions("H2:2, O2:1")[None]
+    chem = gas.integrator(cells=1, norm="state-and-rate")
+    assert not chem.advance(T, od.atm, Y, 1e-6).any()
+    with pytest.raises(od.InputError, match="no absolute tolerance"):
+        gas.integrator(cells=1, norm="state-and-rate", atol=1e-10)

@@ -348,3 +348,14 @@ def test_one_folder_of_further_files(tmp_path):
     path.write_text(f"phases:\n- {imports}\n", encoding="utf-8")
     for include in (tmp_path / "lib", str(tmp_path / "lib"), [tmp_path / "lib"]):
         assert od.Mechanism(path, include=include).n_species == 11
+
+
+def test_equilibria_at_the_end_of_the_data_are_within_them():
+    """Of hydrogen at 300 K that keeps its enthalpy the temperature is 300 K up to rounding."""
+    gas = od.Mechanism(HYDROGEN)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = gas.equilibrate(T=300.0, p=np.geomspace(1e4, 1e7, 20), Y="H2:1", hold="HP")
+    assert np.allclose(found.T, 300.0, rtol=1e-12)
+    with pytest.warns(od.OdeumWarning, match="outside the thermodynamic data"):
+        gas.equilibrate(T=298.15, p=1e5, Y="H2:1", hold="HP")

@@ -191,3 +191,88 @@ def test_species_that_are_called_as_other_states_are():
         assert (data["T"], data["T_"], data["m"]) == (900.0, 0.25, 0.75)
         assert data["t" if save is None else "t_"] == 0.0
         assert float(data["m_"]) == pytest.approx(1 / gas.molecular_weights[0])
+
+
+def test_delays_are_counted_from_the_start_of_each_reactor(gas):
+    """Spans of their own say neither how long is waited nor what is counted from: times of events were delays."""
+    runs = gas.reactor(fuel="H2", oxidizer=AIR)
+    for ensemble in (
+        runs(T=[1200.0, 1300.0], t_start=[1.0, 2.0], t_end=[1.1, 2.1]),
+        runs(T=[1200.0, 1300.0], t_start=1.0),
+        runs.sweep(T=[1200.0], t_end=[0.1, 0.2]),
+    ):
+        with pytest.raises(od.InputError) as raised:
+            ensemble.ignition_delay(until=0.1)
+        assert raised.value.field in ("t_start", "t_end") and "until" in raised.value.remedy
+
+
+def test_an_approximate_jacobian_warns_only_of_methods_that_were_chosen(gas):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reactor = gas.reactor(fuel="H2", oxidizer=AIR, jacobian="approximate")
+        runs = reactor(T=[1200.0])
+        assert runs.values("T") == [1200.0]
+        assert runs.solve((0, 1e-5), method="ros34pw2").success.all()
+    with pytest.warns(od.OdeumWarning, match="loses its order") as told:
+        runs.solve((0, 1e-5))
+    assert len(told) == 1
+
+
+def test_states_beyond_the_data_are_told(gas):
+    """As the command does: the data were extrapolated in silence."""
+    runs = gas.reactor(fuel="H2", oxidizer="O2")(T=[1200.0, 3000.0], p=[od.atm, 10 * od.atm])
+    with pytest.warns(od.OdeumWarning, match=r"1 of 2 systems had states outside the model's data") as told:
+        solution = runs.solve((0.0, 1e-3))
+    assert Path(told[0].filename) == Path(__file__)
+    assert solution.success.all() and solution["T"][1] > gas.temperature_bounds[1]
+    assert (solution.counts["outside"] > 0).tolist() == [False, True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runs.solve((0.0, 1e-9))
+        gas.reactor(mole_fractions="AR:1")(T=300.0).solve((0.0, 1e-3))
+
+
+def test_attributes_that_would_change_nothing_are_refused(gas):
+    reactor = gas.reactor("constant volume", fuel="H2", oxidizer=AIR)
+    for name, value in (("kind", "constant pressure"), ("mechanism", None), ("states", ("T",))):
+        with pytest.raises(AttributeError, match=f"'{name}' of this Reactor cannot be set"):
+            setattr(reactor, name, value)
+    for name, value in (
+        ("molecular_weights", np.ones(11)),
+        ("temperature_bounds", (0.0, 1e4)),
+        ("name", "x"),
+    ):
+        with pytest.raises(AttributeError, match=f"'{name}' of this Mechanism cannot be set"):
+            setattr(gas, name, value)
+    with pytest.raises(TypeError):
+        reactor.variables["T"] = 1000.0
+    again = pickle.loads(pickle.dumps(reactor))
+    assert again.variables == reactor.variables and again.kind == "constant volume"
+
+    class Mine(od.Mechanism):
+        def __init__(self, path):
+            super().__init__(path)
+            self.source = path
+
+    mine = Mine(HYDROGEN)
+    mine.source = None
+    assert mine.source is None
+
+
+@pytest.mark.parametrize(
+    "what, make",
+    [
+        ("kind", lambda gas: gas.reactor(None)),
+        ("kind", lambda gas: gas.integrator(7, cells=1)),
+        ("temperature", lambda gas: gas.reactor(temperature=(x for x in [1000.0]))),
+        ("temperature", lambda gas: gas.reactor(temperature=np.timedelta64(1000, "s"))),
+        ("save", lambda gas: gas.reactor(moles="H2:1").runs().solve((0, 1e-6), save=np.timedelta64(3, "s"))),
+        ("Y", lambda gas: gas.density(1000.0, od.atm, None)),
+        ("Y", lambda gas: gas.net_production_rates(1000.0, od.atm, None)),
+        ("fuel", lambda gas: gas.at_equivalence_ratio(1.0, np.eye(11), "O2")),
+    ],
+)
+def test_what_means_nothing_is_an_input_error(gas, what, make):
+    with pytest.raises(od.InputError) as raised:
+        make(gas)
+    assert raised.value.field == what

@@ -30,7 +30,7 @@ def ignition_delay(
     Parameters
     ----------
     runs : Runs
-        An ensemble of reactors.
+        An ensemble of reactors, without spans of their own (`t_start`, `t_end`).
     by : dict
         What counts as ignition: a temperature 400 K above the initial one unless said; see `odeum.rise`.
     until : float
@@ -51,6 +51,12 @@ def ignition_delay(
     end = number("until", until)
     if not end > 0.0:
         raise InputError("until", str(end), "give a time above zero")
+    if not isinstance(runs, Runs):
+        raise InputError("runs", type(runs).__name__, "give an ensemble of reactors: Reactor.sweep, ...")
+    for name in runs._spans():
+        raise InputError(
+            name, "in an ensemble of ignition delays", "leave it out: `until` says how long is waited"
+        )
     level = rise("T", 400.0) if by is None else by
     if not isinstance(level, dict):
         raise InputError("by", type(level).__name__, 'give a level: odeum.rise("T", 400)')

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 _Array = TypeVar("_Array", Floats, _odeum.GpuArray)
 
-METHOD = "rodas4"
-RTOL, ATOL = 1e-6, 1e-10
+_USUAL = _options.Usual(method="rodas4", rtol=1e-6, atol=1e-10)
 
 
 class Integrator(Fixed):
@@ -40,7 +39,7 @@ class Integrator(Fixed):
     method : str or dict
         As in `Runs.solve`.
     rtol, atol : float
-        Tolerances.
+        Tolerances (1e-6, 1e-10), as in `Runs.solve`.
     device : str
         ``"cpu"`` or ``"cuda"``, ...; the arrays of cells may be NumPy's in any case.
     threads : int, optional
@@ -71,9 +70,9 @@ class Integrator(Fixed):
         *,
         cells: int,
         energy: str = "adiabatic",
-        method: Any = METHOD,
-        rtol: float = RTOL,
-        atol: Any = ATOL,
+        method: Any = _USUAL.method,
+        rtol: float = _USUAL.rtol,
+        atol: Any = None,
         device: str = "cpu",
         threads: int | None = None,
         species_axis: int | None = None,
@@ -93,8 +92,10 @@ class Integrator(Fixed):
             keys["temperature_margin"] = options.pop("temperature_margin")
         section = section_of(mechanism, kind, keys)
         threads = _options.threads({"threads": threads})
-        options = {"method": method, "rtol": rtol, "atol": atol, "device": device, **options}
-        document = {"system": section, **_options.document(_options.Usual(), _options.SHORT_SPAN, options)}
+        options = {"method": method, "rtol": rtol, "device": device, **options}
+        if atol is not None:
+            options["atol"] = atol
+        document = {"system": section, **_options.document(_USUAL, _options.SHORT_SPAN, options)}
         if str(device).startswith("cuda"):
             _nvrtc.load()
         texts = list(mechanism._texts.items())

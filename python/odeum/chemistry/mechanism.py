@@ -11,6 +11,7 @@ import numpy as np
 
 from odeum import _odeum
 from odeum._convert import Floats, finite, positive
+from odeum._fixed import Fixed
 from odeum.chemistry.composition import Composition, amounts, scaled
 from odeum.errors import InputError, OdeumWarning
 
@@ -27,7 +28,7 @@ class GasState(NamedTuple):
     Y: Any
 
 
-class Mechanism:
+class Mechanism(Fixed):
     """Species and reactions of an ideal gas.
 
     Names and units are Cantera's: SI, with kmol as the amount of substance. Temperatures [K] and pressures
@@ -182,6 +183,7 @@ class Mechanism:
         self.molecular_weights: Floats = np.asarray(raw.molecular_weights)
         self.molecular_weights.flags.writeable = False
         self.temperature_bounds: tuple[float, float] = raw.temperature_bounds
+        self._is_made = type(self) is Mechanism
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self)._made, (self._section, self._texts))
@@ -231,10 +233,11 @@ class Mechanism:
     def at_equivalence_ratio(self, phi: Any, fuel: Composition | Any, oxidizer: Composition | Any) -> Floats:
         """Mass fractions [*phi, species] of a fuel in an oxidizer, both given in amounts of species [kmol]."""
         phi = finite("phi", phi)
-        rows = [
-            amounts(name, value, self.species_names)
-            for name, value in (("fuel", fuel), ("oxidizer", oxidizer))
-        ]
+        rows = []
+        for name, value in (("fuel", fuel), ("oxidizer", oxidizer)):
+            rows.append(amounts(name, value, self.species_names))
+            if rows[-1].ndim != 1:
+                raise InputError(name, f"an array of shape {rows[-1].shape}", "give one composition")
         try:
             found = self._raw.at_equivalence_ratio(phi.ravel().tolist(), *(row.tolist() for row in rows))
         except ValueError as error:
@@ -271,11 +274,11 @@ class Mechanism:
 
     def partial_molar_cp(self, T: Any) -> Any:
         """Heat capacities of the species at constant pressure [J/kmol/K]."""
-        return self._evaluate("partial_molar_cp", T, _odeum.ATM, None)
+        return self._evaluate("partial_molar_cp", T, _odeum.ATM, np.zeros(self.n_species))
 
     def partial_molar_enthalpies(self, T: Any) -> Any:
         """Enthalpies of the species [J/kmol]."""
-        return self._evaluate("partial_molar_enthalpies", T, _odeum.ATM, None)
+        return self._evaluate("partial_molar_enthalpies", T, _odeum.ATM, np.zeros(self.n_species))
 
     # Rates
 
@@ -293,7 +296,7 @@ class Mechanism:
 
     def equilibrium_constants(self, T: Any) -> Any:
         """Equilibrium constants in concentrations, of irreversible reactions too [kmol, m3]."""
-        return self._evaluate("equilibrium_constants", T, _odeum.ATM, None)
+        return self._evaluate("equilibrium_constants", T, _odeum.ATM, np.zeros(self.n_species))
 
     def forward_rates_of_progress(self, T: Any, p: Any, Y: Any) -> Any:
         """Forward rates of progress of the reactions [kmol/m3/s]."""
@@ -340,7 +343,8 @@ class Mechanism:
                 f"{count:,} equilibria were not found; {where}{message}", OdeumWarning, stacklevel=2
             )
         low, high = self.temperature_bounds
-        outside = (temperatures < low) | (temperatures > high)
+        # Up to rounding: the gas may have been at an end.
+        outside = (temperatures < low * (1.0 - 1e-9)) | (temperatures > high * (1.0 + 1e-9))
         if hold == "HP" and outside.any():
             place = tuple(int(k) for k in np.argwhere(outside.reshape(batch))[0])
             where = f"gas {place}: " if place else ""
@@ -372,11 +376,8 @@ class Mechanism:
     def _states(self, T: Any, p: Any, Y: Any) -> tuple[Floats, Floats, Floats, tuple[int, ...]]:
         """Temperatures and pressures [M], mass fractions [M, species], and the shape of the batch."""
         T, p = positive("T", T), positive("p", p)
-        if Y is None:
-            Y = np.zeros(self.n_species)
-        else:
-            given = amounts("Y", Y, self.species_names)
-            Y = scaled("Y", given) if isinstance(Y, (str, Mapping)) else given
+        given = amounts("Y", Y, self.species_names)
+        Y = scaled("Y", given) if isinstance(Y, (str, Mapping)) else given
         try:
             batch = np.broadcast_shapes(T.shape, p.shape, Y.shape[:-1])
         except ValueError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from odeum._case import Document, EnsembleCase
+from odeum._convert import text
 from odeum._options import Usual, plain
 from odeum.chemistry.composition import by_name
 from odeum.chemistry.mechanism import Mechanism
@@ -26,7 +27,7 @@ _COMPOSITIONS = ("fuel", "oxidizer", "mole_fractions", "mass_fractions", "moles"
 
 def section_of(mechanism: Mechanism, kind: str, keys: Mapping[str, Any]) -> Document:
     """The section ``[system]`` of a case with a reactor; compositions may be text."""
-    section: Document = {**mechanism._section, "reactor": kind}
+    section: Document = {**mechanism._section, "reactor": text("kind", kind)}
     for key, value in keys.items():
         section[key] = by_name(key, value) if key in _COMPOSITIONS else plain(key, value)
     return section
@@ -63,13 +64,17 @@ class Reactor(System):
 
     # Mechanisms are stiff, and ignitions grow from traces.
     _usual: ClassVar[Usual] = Usual(method="rodas5p", atol=1e-15)
+    # A method that takes an approximate Jacobian: nothing is to warn of one that nobody chose.
+    _reading: ClassVar[Mapping[str, Any]] = {"method": "ros34pw2"}
 
     def __init__(self, mechanism: Mechanism, kind: str = "constant volume", **keys: Any) -> None:
         self.mechanism = mechanism
         self.kind = kind
+        keys = {key: value for key, value in keys.items() if value is not None}
+        self._set(section_of(mechanism, kind, keys), mechanism._texts)
         # Copies: reactors with other compositions are made of them.
-        self._keys = {key: copy.deepcopy(value) for key, value in keys.items() if value is not None}
-        self._set(section_of(mechanism, kind, self._keys), mechanism._texts)
+        self._keys = copy.deepcopy(keys)
+        self._is_made = type(self) is Reactor
 
     def _probe(self, case: EnsembleCase) -> EnsembleCase:
         # A reactor without a composition gets it from columns.
@@ -123,9 +128,9 @@ class ReactorRuns(Runs):
             return super().to_toml(path, span, overwrite=overwrite, **options)
         case = None if path is None else Path(path)
         runs, system = copy.copy(self), copy.copy(self.system)
-        section, system.mechanisms = system.mechanism._in_files(case or Path("case.toml"))
-        if case is None and system.mechanisms:
+        section, files = system.mechanism._in_files(case or Path("case.toml"))
+        if case is None and files:
             raise InputError("path", "None, with a mechanism in memory", "give the path of the case file")
-        system.section = {**system.section, **section}
+        vars(system).update(section={**system.section, **section}, mechanisms=files)
         runs.system = system
-        return runs._write(case, span, overwrite, system.mechanisms, options)
+        return runs._write(case, span, overwrite, files, options)
