@@ -23,7 +23,8 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
     Raises
     ------
     InputError
-        Objects, complex numbers, texts or truth values; rows of different lengths; masked values; arrays on a GPU.
+        Objects, complex numbers, texts or truth values; rows of different lengths; masked values; quantities with a
+        unit; arrays on a GPU.
     """
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__"):
         if value.__dlpack_device__()[0] not in (1, 3):
@@ -31,10 +32,10 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
         if not hasattr(value, "__array__"):
             value = np.from_dlpack(value)
     try:
-        refuse_masked(field, value)
+        refuse_stripped(field, value)
         # What a library makes an array of may be masked, too.
         array = np.asanyarray(value)
-        refuse_masked(field, array)
+        refuse_stripped(field, array)
         array = np.asarray(array)
     except InputError:
         raise
@@ -53,8 +54,12 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
     return array if array.flags.aligned else array.copy()
 
 
-def refuse_masked(field: str, value: Any) -> None:
-    """Refuses masked values, in lists of arrays too: NumPy takes what lies behind a mask for data."""
+def refuse_stripped(field: str, value: Any) -> None:
+    """Refuses what NumPy strips of its meaning, in lists too: masked values, which it takes from behind their mask,
+    and quantities with a unit, of which it takes the numbers."""
+    unit = _unit(value)
+    if unit:
+        raise InputError(field, f"a quantity in {unit}", "convert it, and give its numbers alone")
     if isinstance(value, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(value)
         if mask.dtype == np.bool_ and mask.any():
@@ -62,8 +67,19 @@ def refuse_masked(field: str, value: Any) -> None:
             raise InputError(f"{field}{at(place)}", "a masked value", "fill it, or leave it out")
     elif isinstance(value, (list, tuple)):
         for k, each in enumerate(value):
-            if isinstance(each, (list, tuple, np.ma.MaskedArray)):
-                refuse_masked(f"{field}[{k}]", each)
+            if not isinstance(each, (int, float)):
+                refuse_stripped(f"{field}[{k}]", each)
+
+
+def _unit(value: Any) -> str:
+    """The unit of a quantity of Pint, Astropy or unyt, within an array of xarray too; empty where there is none."""
+    if hasattr(value, "coords"):
+        value = getattr(value, "data", value)
+    # Arrays of xarray have what their metadata say as attributes, but none of these is a conversion.
+    if not hasattr(type(value), "to"):
+        return ""
+    unit = getattr(value, "units", None) or getattr(value, "unit", None)
+    return "" if unit is None or str(unit) == "dimensionless" else str(unit)
 
 
 def at(place: tuple[int, ...]) -> str:

@@ -103,15 +103,20 @@ class Runs:
     def table(self, table: Any) -> Runs:
         """One system for each row of a pandas DataFrame, or of a mapping of columns.
 
-        Columns are initial states, parameters, and `t_start` and `t_end`, which give each system its span.
+        An index is no column. Columns are initial states, parameters, and `t_start` and `t_end`, which give each system its span.
         """
         columns = dict(self._columns)
         # A pandas Series has keys too: those of its rows.
         is_table = hasattr(table, "keys") and getattr(table, "ndim", 2) == 2
-        named = {str(name): table[name] for name in table} if is_table else None
+        named = {str(name): table[name] for name in table.keys()} if is_table else None
         if not named:
             found = type(table).__name__
             raise InputError("table", found, "give a DataFrame or a mapping of columns: {'x': [1.0, 2.0]}")
+        index = getattr(getattr(table, "index", None), "names", getattr(table, "coords", ()))
+        for name in index:
+            if name not in named and name in (*self.system.variables, *_SPANS):
+                found = f"{name} as an index or a coordinate"
+                raise InputError("table", found, "make it a column, as by reset_index() or reset_coords()")
         for name, values in named.items():
             self._free(name)
             array = kept(name, values)

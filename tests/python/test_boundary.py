@@ -238,6 +238,91 @@ def test_masked_values_are_no_numbers(call, field):
     assert caught.value.field.startswith(field)
 
 
+class Quantity(np.ndarray):
+    """Numbers with a unit, as Astropy and unyt have them; `Apart` is no array of NumPy, as Pint's are none."""
+
+    units = "bar"
+
+    def to(self, unit):
+        raise NotImplementedError
+
+
+class Apart:
+    def __init__(self, values, unit="bar"):
+        self.values, self.units = values, unit
+
+    def to(self, unit):
+        raise NotImplementedError
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype)
+
+
+QUANTITY = np.array([1.0, 2.0]).view(Quantity)
+
+
+def bars(name):
+    chem = od.Mechanism(HYDROGEN).integrator("constant volume", cells=3)
+    arrays = {"T": np.full(3, 1200.0), "p": np.full(3, od.atm), "Y": np.tile(np.eye(11)[0], (3, 1))}
+    return chem, arrays | {name: arrays[name].view(Quantity)}
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda: decay().sweep(k=QUANTITY), "k"),
+        (lambda: decay()(k=Apart([1.0, 2.0])), "k"),
+        (lambda: decay()(k=[QUANTITY[:1], QUANTITY[1:]]), "k[0]"),
+        (lambda: decay().solve((0, Apart(3.0))), "span[1]"),
+        (lambda: decay().solve(QUANTITY), "span"),
+        (lambda: decay().solve((0, 3), save=QUANTITY), "save"),
+        (lambda: od.rise("x", Apart(3.0)), "by"),
+        (lambda: od.solve_ivp(lambda t, y: -y, (0, 1), QUANTITY), "y0"),
+        (lambda: od.Simulation(od.Model({"u": "lap(u)"}), {"u": QUANTITY}, step=0.1), "start.u"),
+        (lambda: od.Mechanism(HYDROGEN).density(1000.0, QUANTITY, np.eye(11)[0]), "p"),
+        (lambda: od.Mechanism(HYDROGEN).reactor(pressure=Apart(1.0), moles="H2:1"), "pressure"),
+        *((lambda name=name: bars(name)[0].advance(*bars(name)[1].values(), 1e-6), name) for name in "TpY"),
+        *((lambda name=name: bars(name)[0].advanced(*bars(name)[1].values(), 1e-6), name) for name in "TpY"),
+    ],
+)
+def test_quantities_with_units_are_no_numbers(call, field):
+    """NumPy takes their numbers: a pressure of one bar was one of one pascal, with success."""
+    with pytest.raises(od.InputError, match="a quantity in bar; convert it") as caught:
+        call()
+    assert caught.value.field == field
+
+
+def test_units_in_metadata_and_quantities_without_unit_are_numbers():
+    xarray = pytest.importorskip("xarray")
+    pressure = xarray.DataArray([1e5, 2e5], attrs={"units": "Pa"})
+    assert decay().sweep(k=pressure).shape == (2,)
+    assert decay().sweep(k=Apart([1.0, 2.0], "dimensionless")).shape == (2,)
+    with pytest.raises(od.InputError, match="a quantity in bar"):
+        decay().sweep(k=xarray.DataArray([1.0, 2.0]).copy(data=QUANTITY))
+
+
+def test_tables_have_columns_and_no_index():
+    """What stands in an index or in coordinates was left out: the usual values were taken, with success."""
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    frame = pandas.DataFrame({"x": [1.0, 2.0], "k": [3.0, 4.0]})
+    for table in (
+        frame.set_index("k"),
+        frame.set_index(["k", "x"], drop=False).drop(columns="k"),
+        frame.set_index("k").to_xarray(),
+        xarray.Dataset({"x": ("run", [1.0, 2.0])}, {"k": ("run", [3.0, 4.0])}),
+    ):
+        with pytest.raises(od.InputError, match="k as an index or a coordinate") as caught:
+            decay().table(table)
+        assert caught.value.field == "table"
+    for table in (
+        frame,
+        frame.set_index(frame.x.rename("row")),
+        frame.to_xarray(),
+        {"x": frame.x, "k": frame.k},
+    ):
+        assert decay().table(table).values("k").tolist() == [3.0, 4.0]
+
+
 def test_arrays_that_could_be_masked_are_arrays():
     k = np.ma.array([1.0, 2.0])
     assert (decay().sweep(k=k).solve((0, 1)).y == decay().sweep(k=[1.0, 2.0]).solve((0, 1)).y).all()

@@ -9,7 +9,7 @@ import tomli_w
 from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._convert import Floats, number, numbers, refuse_masked, whole
+from odeum._convert import Floats, number, numbers, refuse_stripped, whole
 from odeum._fixed import Fixed
 from odeum.chemistry import _gpu
 from odeum.chemistry.reactor import section_of
@@ -190,7 +190,7 @@ class Integrator(Fixed):
         copied = _gpu.copied if on_gpu else np.array
         updates_p = self.kind == "constant volume" and np.ndim(p) > 0
         for name, array in (("T", T), ("p", p), ("Y", Y)):
-            refuse_masked(name, array)
+            refuse_stripped(name, array)
         new = copied(T), copied(p) if updates_p else p, copied(Y)
         if on_gpu:
             return *new, self._advance_on_gpu(*new, _positive(dt), own=True)
@@ -261,7 +261,7 @@ def _in_place(field: str, value: Any) -> Floats:
             found = f"an array on another device ({type(value).__name__})"
             raise InputError(field, found, "give an array on a GPU of CUDA, or copy it to the CPU first")
         value = np.from_dlpack(value)
-    refuse_masked(field, value)
+    refuse_stripped(field, value)
     if value.dtype != np.float64 or not value.dtype.isnative:
         raise InputError(field, f"an array of {value.dtype}", "give float64: it is written to in place")
     if not value.flags.writeable:

@@ -11,7 +11,7 @@ import tomli_w
 
 from odeum import _nvrtc, _odeum
 from odeum._case import Document
-from odeum._convert import mapping, number, refuse_masked
+from odeum._convert import mapping, number, refuse_stripped
 from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, along, array, is_array
@@ -160,7 +160,7 @@ def _mask(case: FieldCase, mask: Any, shape: tuple[int, ...]) -> Any:
 
 def _flags(mask: Any) -> Any:
     """Truth values as an array of NumPy, whoever has them; else the same."""
-    refuse_masked("grid.mask", mask)
+    refuse_stripped("grid.mask", mask)
     try:
         flags = np.asarray(mask)
     except (ValueError, TypeError, RuntimeError):

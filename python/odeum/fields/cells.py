@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odeum._convert import number, numbers, refuse_masked
+from odeum._convert import number, numbers, refuse_stripped
 from odeum.errors import InputError
 
 AXES = ("x", "y", "z")
@@ -23,6 +23,7 @@ def array(field: str, value: Any) -> Cells:
 
     The dims of an ``xarray.DataArray`` come into the order z, y, x.
     """
+    refuse_stripped(field, value)
     if hasattr(value, "dims") and hasattr(value, "transpose"):
         strange = [str(dim) for dim in value.dims if dim not in DIMS]
         if strange:
@@ -31,7 +32,6 @@ def array(field: str, value: Any) -> Cells:
                 field, found, "select one place along it: the dimensions of cells are x, y and z"
             )
         value = value.transpose(*[dim for dim in DIMS if dim in value.dims]).values
-    refuse_masked(field, value)
     if isinstance(value, np.ndarray) and value.dtype in (np.float32, np.bool_):
         return np.require(value, np.float32, ["C", "A"])
     cells = numbers(field, value)
