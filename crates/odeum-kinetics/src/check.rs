@@ -85,6 +85,19 @@ pub fn thermodynamics(mechanism: &Mechanism) -> Vec<Jump> {
     jumps
 }
 
+/// Lowest and highest temperature of the data of a species \[K\].
+pub(crate) fn bounds(thermo: &Thermo) -> (f64, f64) {
+    fn ends<const K: usize>(ranges: &[Range<K>]) -> (f64, f64) {
+        let (first, last) = (ranges.first(), ranges.last());
+        (first.map_or(0.0, |range| range.low), last.map_or(f64::INFINITY, |range| range.high))
+    }
+    match thermo {
+        Thermo::Nasa7(ranges) | Thermo::Shomate(ranges) => ends(ranges),
+        Thermo::Nasa9(ranges) => ends(ranges),
+        Thermo::ConstantCp { bounds, .. } => *bounds,
+    }
+}
+
 /// A temperature \[K\] at which the data of a species give a cp/R of one or less, and that: there it
 /// would have no heat capacity at constant volume. The ends and the middle of each range are tried.
 pub(crate) fn without_heat_capacity(thermo: &Thermo) -> Option<(f64, f64)> {

@@ -3,7 +3,8 @@
 use super::Log;
 use super::duplicates::Duplicates;
 use super::found::Found;
-use crate::check::{Imbalance, imbalance, thermodynamics, without_heat_capacity};
+use super::problem::quote;
+use crate::check::{Imbalance, bounds, imbalance, thermodynamics, without_heat_capacity};
 use crate::mechanism::{Arrhenius, Blending, Mechanism, Rate, Reaction};
 
 /// All of them; a jump in the thermodynamic data of a species is a warning.
@@ -20,6 +21,7 @@ pub(super) fn whole(found: &Found, log: &mut Log) {
     }
     continuity(found, log);
     heat_capacities(found, log);
+    common_temperatures(found, log);
     found.enter_own(log);
 }
 
@@ -37,6 +39,23 @@ fn continuity(found: &Found, log: &mut Log) {
             );
             log.warn(species.line, &species.name, found, "check the coefficients");
         }
+    }
+}
+
+/// Tells of data that no temperature has in common: no gas of the mechanism lies within them.
+fn common_temperatures(found: &Found, log: &mut Log) {
+    let species = &found.mechanism.species;
+    let all = || species.iter().map(|species| bounds(&species.thermo)).enumerate();
+    let last = all().max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+    let first = all().min_by(|(_, a), (_, b)| a.1.total_cmp(&b.1));
+    let (Some((k, (low, _))), Some((other, (_, high)))) = (last, first) else { return };
+    if low >= high {
+        found.enter_species(k, log);
+        let what = format!(
+            "data from {low} K on, and those of {} end at {high} K: no range of temperatures has the data of all",
+            quote(&species[other].name)
+        );
+        log.warn(species[k].line, &species[k].name, what, "check the temperature ranges");
     }
 }
 

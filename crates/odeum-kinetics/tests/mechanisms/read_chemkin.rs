@@ -55,9 +55,12 @@ fn units_are_those_of_their_section() {
         "REACTIONS KCAL/MOLE\nH2O+O=OH+OH 1e13 0 10.\nEND\n",
         "REACTIONS MOLECULES\nH2O+O=OH+OH 1.6605390671738466e-11 0 10000.\nEND\n",
         "REACTIONS\nH2O+O=OH+OH 1e13 0 10.\nUNITS/KCAL/MOLE\nEND\n",
+        // Other words may follow.
+        "REACTIONS\nH2O+O=OH+OH 1e13 0 0\nUNITS/KCAL/MOLE/ REV/1e13 0 10./\nEND\n",
+        "REACTIONS\nH2O+O=OH+OH 1e13 0 0\nREV/1e13 0 10./ UNITS / KCAL/MOLE / FORD/O 1/\nEND\n",
     ] {
         for sections in [format!("{first}{second}"), format!("{second}{first}")] {
-            for (a, ta) in constants(&text(&SPECIES, &sections)) {
+            for (a, ta) in constants(&text(&SPECIES, &sections)).into_iter().filter(|k| k.1 > 0.0) {
                 assert!((a / 1e10 - 1.0).abs() < 1e-14, "{sections}: {a}");
                 assert!((ta / (1e4 * 4184.0 / 8314.46261815324) - 1.0).abs() < 1e-14, "{ta}");
             }
@@ -82,10 +85,15 @@ fn brackets_with_a_plus_in_names_are_no_colliders() {
         assert!(read.reactions[0].third_body.is_some(), "{reaction}");
         assert!((constants(&text)[0].0 / 1e10 - 1.0).abs() < 1e-14, "{reaction}");
     }
-    // A falloff reaction of such a species is one by its (+M).
-    let falloff = "REACTIONS\nH2O(+)(+M)=H+OH(+)(+M) 1e13 0 0\nLOW/1e15 0 0/\nEND\n";
-    let read = mechanism(&text(&ions, falloff)).unwrap_or_else(|e| panic!("{e}"));
-    assert!(matches!(read.reactions[0].rate, Rate::Falloff { .. }));
+    // A falloff reaction of such a species is one by its (+M), and by (+X) where it is the collider.
+    for collider in ["M", "H2O", "OH(+)"] {
+        let equation = format!("H2O(+)(+{collider})=H+OH(+)(+{collider})");
+        let falloff = format!("REACTIONS\n{equation} 1e13 0 0\nLOW/1e15 0 0/\nEND\n");
+        let read = mechanism(&text(&ions, &falloff)).unwrap_or_else(|e| panic!("{e}"));
+        assert!(matches!(read.reactions[0].rate, Rate::Falloff { .. }), "{equation}");
+        let only = read.species_index(collider).map(|k| vec![(k, 1.0)]).unwrap_or_default();
+        assert_eq!(read.reactions[0].third_body.as_ref().unwrap().efficiencies, only, "{equation}");
+    }
 }
 
 #[test]

@@ -162,6 +162,31 @@ fn heat_capacities_below_the_gas_constant_are_told() {
     assert!(read("model: constant-cp, cp0: 20.8 J/mol/K").is_empty());
 }
 
+/// No reactor could start, and the range that messages gave was from 2000 to 1000 K.
+#[test]
+fn data_that_have_no_temperature_in_common_are_told() {
+    let warnings = |of_h: &str, of_h2: &str| {
+        let species = |name: &str, atoms: &str, temperatures: &str| {
+            let data = "data: [[2.5, 0, 0, 0, 0, 0, 0]]";
+            let thermo = format!("{{model: NASA7, temperature-ranges: [{temperatures}], {data}}}");
+            format!("- {{name: {name}, composition: {{H: {atoms}}}, thermo: {thermo}}}\n")
+        };
+        let text = format!(
+            "phases:\n- {{name: gas, thermo: ideal-gas}}\nspecies:\n{}{}",
+            species("H", "1", of_h),
+            species("H2", "2", of_h2)
+        );
+        read::yaml("f.yaml", &text, None).unwrap().warnings
+    };
+    for (of_h, of_h2) in [("2000, 3000", "300, 1000"), ("1000, 3000", "300, 1000")] {
+        let told = warnings(of_h, of_h2);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!((told[0].subject.as_str(), told[0].line), ("H", 4), "{told:?}");
+        assert!(told[0].found.contains("those of H2 end at 1000 K"), "{told:?}");
+    }
+    assert!(warnings("999, 3000", "300, 1000").is_empty());
+}
+
 /// One bar in atm is rounded; as two pressures the rates of one were left out on either side.
 #[test]
 fn pressures_of_a_table_in_several_units_are_one() {

@@ -79,13 +79,13 @@ fn without_collider<'a>(
     text: &'a str,
     species: &HashMap<String, usize>,
 ) -> (&'a str, Option<&'a str>) {
-    if let Some(at) = text.rfind("(+")
-        && let Some(name) = text[at + 2..].strip_suffix(')')
-        && (species.contains_key(name) || name.eq_ignore_ascii_case("M"))
-    {
-        return (&text[..at], Some(name));
-    }
-    (text, None)
+    // The first that holds a name: X may have `(+)` itself.
+    let collider = text.match_indices("(+").find_map(|(at, _)| {
+        let name = text[at + 2..].strip_suffix(')')?;
+        let known = species.contains_key(name) || name.eq_ignore_ascii_case("M");
+        known.then_some((&text[..at], Some(name)))
+    });
+    collider.unwrap_or((text, None))
 }
 
 /// An equation with blanks already taken out.

@@ -183,6 +183,7 @@ fn auxiliary(
 ) {
     let subject = entry.equation.clone();
     let mut tell = |what: String, remedy: &str| log.error(line, &subject, what, remedy);
+    let mut units = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
         let end = rest.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(rest.len());
@@ -200,12 +201,14 @@ fn auxiliary(
             continue;
         };
         if key == "UNITS" {
-            // The value itself may hold a slash: it ends with the line.
-            let value = tail.trim_end().trim_end_matches('/');
-            for word in value.split_whitespace() {
-                set_unit(&mut entry.units, word, line, log);
-            }
-            return;
+            // The value itself may hold a slash: it ends with one before a blank, or with the line.
+            let ends = |&(at, _): &(usize, &str)| {
+                tail[at + 1..].chars().next().is_none_or(char::is_whitespace)
+            };
+            let end = tail.match_indices('/').find(ends).map_or(tail.len(), |(at, _)| at);
+            units.extend(tail[..end].split_whitespace());
+            rest = tail[end..].trim_start_matches('/').trim_start();
+            continue;
         }
         let Some((inside, after)) = tail.split_once('/') else {
             tell(format!("'{}/' without closing slash", quote(word)), "add '/' after the values");
@@ -268,6 +271,9 @@ fn auxiliary(
         } else {
             tell(format!("{} values as the efficiency of {word}", values.len()), "give one");
         }
+    }
+    for word in units {
+        set_unit(&mut entry.units, word, line, log);
     }
 }
 

@@ -69,11 +69,10 @@ pub(super) fn choose<'a>(
         }
         return Some(fields);
     }
+    let there = if named.is_empty() { "none".to_owned() } else { named.join(", ") };
     let found = match wanted {
-        Some(wanted) => {
-            format!("no phase '{}'; there are {}", quote(wanted), quote(&named.join(", ")))
-        }
-        None => format!("no phase of an ideal gas; there are {}", quote(&named.join(", "))),
+        Some(wanted) => format!("no phase '{}'; there are {}", quote(wanted), quote(&there)),
+        None => format!("no phase of an ideal gas; there are {}", quote(&there)),
     };
     log.error(root.line, "phases", found, "choose one of them, with 'thermo: ideal-gas'");
     None
