@@ -48,12 +48,15 @@ def threads(options: dict[str, Any]) -> int | None:
     return None if value is None else whole("threads", value, 1, MOST_THREADS)
 
 
+def has_atol(options: Mapping[str, Any]) -> bool:
+    """Whether an absolute tolerance holds unless it is given: the norm of Niemeyer & Sung has none."""
+    norm = options.get("norm")
+    return not (isinstance(norm, str) and norm == "state-and-rate")
+
+
 def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
     """The sections of a case but for its system and its ensemble."""
-    norm = options.get("norm")
-    # The norm of Niemeyer & Sung has no absolute tolerance.
-    relative = isinstance(norm, str) and norm == "state-and-rate"
-    tolerances = {"rtol": usual.rtol} if relative else {"rtol": usual.rtol, "atol": usual.atol}
+    tolerances = {"rtol": usual.rtol} | ({"atol": usual.atol} if has_atol(options) else {})
     options = {"method": usual.method, **tolerances, **options}
     made: Document = {"time": {}, "method": {}, "tolerance": {}, "run": {}}
     if span is not None:
@@ -71,7 +74,7 @@ def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
 
 def changes(options: Mapping[str, Any]) -> dict[str, Document]:
     """Options of another run as keys of sections; another method leaves the keys of the former out."""
-    made: dict[str, Document] = {}
+    made: dict[str, Document] = {} if has_atol(options) else {"tolerance": {"atol": None}}
     for name, value in options.items():
         if name == "method":
             keys = value if isinstance(value, Mapping) else {"name": value}

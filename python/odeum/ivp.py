@@ -94,7 +94,7 @@ def solve_ivp(
     args: Sequence[Any] | None = (),
     *,
     rtol: float = 1e-3,
-    atol: Any = 1e-6,
+    atol: Any = None,
     first_step: float | None = None,
     max_step: float | None = None,
     device: str | None = None,
@@ -123,7 +123,7 @@ def solve_ivp(
     args : sequence, optional
         Parameters, each a number or an array [*batch], which broadcast with the batch of `y0`.
     rtol, atol : float
-        Tolerances; `atol` may have one for each component [n].
+        Tolerances (1e-3, 1e-6); `atol` may have one for each component [n].
     first_step, max_step : float, optional
         Size of the first step, and of the largest.
     device, threads, progress, **options
@@ -166,7 +166,8 @@ def solve_ivp(
     if device is not None:
         chosen["device"] = device
     threads = _options.threads({"threads": threads})
-    chosen["atol"] = _atol(atol, system)
+    if atol is not None or _options.has_atol(options):
+        chosen["atol"] = _atol(1e-6 if atol is None else atol, system)
     times = finite("t_eval", t_eval) if t_eval is not None else None
     if times is not None and times.ndim != 1:
         found = f"an array of shape {times.shape}" if times.ndim else "one number"

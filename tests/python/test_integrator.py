@@ -372,3 +372,12 @@ def test_the_norm_without_an_absolute_tolerance_needs_none(gas):
     assert not chem.advance(T, od.atm, Y, 1e-6).any()
     with pytest.raises(od.InputError, match="no absolute tolerance"):
         gas.integrator(cells=1, norm="state-and-rate", atol=1e-10)
+    decay = od.System.from_text({"x": "-x"}, states={"x": 1.0})
+    failed = decay.solve((0, 1), max_steps=1)
+    assert failed.retry(norm="state-and-rate", max_steps=1000).success
+    with pytest.raises(od.InputError, match="no absolute tolerance"):
+        failed.retry(norm="state-and-rate", atol=1e-9)
+    result = od.solve_ivp(decay, (0, 1), [1.0], rtol=1e-8, norm="state-and-rate")
+    assert abs(result.y[0, -1] - np.exp(-1)) < 1e-6
+    with pytest.raises(od.InputError, match="no absolute tolerance"):
+        od.solve_ivp(decay, (0, 1), [1.0], atol=1e-6, norm="state-and-rate")
