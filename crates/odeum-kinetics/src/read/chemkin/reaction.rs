@@ -206,7 +206,7 @@ fn auxiliary(
                 tail[at + 1..].chars().next().is_none_or(char::is_whitespace)
             };
             let end = tail.match_indices('/').find(ends).map_or(tail.len(), |(at, _)| at);
-            units.extend(tail[..end].split_whitespace());
+            units.extend(tail[..end].trim_end_matches('/').split_whitespace());
             rest = tail[end..].trim_start_matches('/').trim_start();
             continue;
         }
