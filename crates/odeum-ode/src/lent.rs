@@ -174,6 +174,16 @@ impl<'a, T: Scalar> Inputs<'a, T> {
                 && (0..self.n_params()).all(|j| self.param(s, j).is_finite()))
     }
 
+    /// The systems that do not start from numbers: where all do, that is found at the speed of memory.
+    pub(crate) fn invalid_starts(&self) -> Vec<usize> {
+        let are_finite = |array: &ArrayRef<'_, T>| array.first_non_finite().is_none();
+        let params_are_finite = || self.shares_params || are_finite(&self.params);
+        if !self.takes_invalid || are_finite(&self.states) && params_are_finite() {
+            return Vec::new();
+        }
+        (0..self.len()).filter(|&s| self.starts_invalid(s)).collect()
+    }
+
     /// Initial states [M × n].
     pub(crate) fn states(&self) -> &ArrayRef<'a, T> {
         &self.states

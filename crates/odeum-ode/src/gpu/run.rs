@@ -133,7 +133,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         return Err(error);
     }
     let total_ms = begun.elapsed().as_secs_f64() * 1e3;
-    for s in (0..inputs.len()).filter(|&s| inputs.starts_invalid(s)) {
+    for s in inputs.invalid_starts() {
         outputs.status[s] = Status::InvalidStart;
         outputs.stats[s] = Stats::default();
     }

@@ -74,7 +74,7 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
         Ok(SolutionOnGpu {
             memory,
             save_times: options.save_times().to_vec(),
-            invalid: invalid(inputs),
+            invalid: inputs.invalid_starts(),
             gpu_times: GpuTimes { total_ms, batches: 1 },
         })
     }
@@ -193,9 +193,4 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
     pub fn saved(&self) -> Result<Vec<T>, Error> {
         self.memory.saved()
     }
-}
-
-/// The systems that do not start from numbers.
-fn invalid<T: Scalar>(inputs: &Inputs<'_, T>) -> Vec<usize> {
-    (0..inputs.len()).filter(|&s| inputs.starts_invalid(s)).collect()
 }
