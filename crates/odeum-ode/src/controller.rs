@@ -55,7 +55,7 @@ pub enum Law {
     /// g = eₙ^(−0.7/k) eₙ₋₁^(0.4/k) eₙ₋₂^(−0.1/k): as `Pi` with a differential part.
     Pid,
     /// g = (hₙ/hₙ₋₁) (eₙ₋₁/eₙ)^(1/k) eₙ^(−1/k): extrapolates the trend of the error. Watts;
-    /// Sommeijer, Shampine & Verwer 1997; Niemeyer & Sung 2014, eq. 28.
+    /// Sommeijer, Shampine & Verwer 1998; Niemeyer & Sung 2014, eq. 28.
     Predictive,
 }
 
@@ -287,6 +287,38 @@ mod tests {
     fn no_growth_right_after_a_rejection() {
         for law in [Law::Pi, Law::Pid, Law::Predictive] {
             assert!(factor(law, &[2.0, 1e-6]).1 <= 1.0, "{law:?}");
+        }
+    }
+
+    #[test]
+    fn proportional_laws_weigh_the_last_errors() {
+        // With a weight of 1/k = 1/5.
+        let product = |powers: &[(f64, f64)]| -> f64 {
+            powers.iter().map(|(error, power)| error.powf(power / 5.0)).product()
+        };
+        let pi = product(&[(0.5, -0.7), (0.4, 0.4)]);
+        assert!((factor(Law::Pi, &[0.3, 0.4, 0.5]).1 - pi).abs() < 1e-14);
+        let pid = product(&[(0.5, -0.7), (0.4, 0.4), (0.3, -0.1)]);
+        assert!((factor(Law::Pid, &[0.3, 0.4, 0.5]).1 - pid).abs() < 1e-14);
+        // What was rejected is no part of the history, and no step is longer after it: this one would not be.
+        let (_, expected) = factor(Law::Pid, &[0.3, 0.4, 0.95]);
+        assert!(expected < 1.0);
+        assert_eq!(factor(Law::Pid, &[0.3, 0.4, 2.0, 0.95]).1, expected);
+    }
+
+    #[test]
+    fn a_memory_that_is_taken_up_goes_on_as_it_was() {
+        for law in [Law::I, Law::Pi, Law::Pid, Law::Predictive] {
+            let settings = Controller { law, safety: 1.0, min_factor: 0.1, max_factor: 5.0 };
+            let mut control = Control::<f64>::new(settings, 4);
+            for (h, error) in [(0.1, 0.3), (0.2, 0.4), (0.3, 0.2)] {
+                control.judge(h, error);
+            }
+            let mut other = Control::<f64>::new(settings, 4);
+            other.restore(control.memory());
+            for (h, error) in [(0.4, 0.5), (0.5, 2.0), (0.2, 0.1)] {
+                assert_eq!(other.judge(h, error), control.judge(h, error), "{law:?}");
+            }
         }
     }
 

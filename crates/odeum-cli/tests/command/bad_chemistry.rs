@@ -110,6 +110,17 @@ fn amounts_that_are_none() {
 }
 
 #[test]
+fn fractions_sum_to_one_within_a_thousandth() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    let of =
+        |oxygen: &str| with_moles(&format!("mole_fractions = {{ H2 = 0.5, O2 = {oxygen} }}\n"));
+    folder.write("a.toml", of("0.5009")).odeum(&["check", "a.toml"]).well();
+    folder.write("a.toml", of("0.5011")).odeum(&["check", "a.toml"]).refused(&["1.0011"]);
+    folder.write("a.toml", of("0.4989")).odeum(&["check", "a.toml"]).refused(&["0.9989"]);
+}
+
+#[test]
 fn mixtures_that_are_none() {
     let neither = with("fuel = { H2 = 1 }\n", "").replace("oxidizer = { O2 = 1, N2 = 3.76 }", "");
     // Of the phase's state it can be known.

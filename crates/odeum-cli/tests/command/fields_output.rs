@@ -289,6 +289,25 @@ fn stores_that_cannot_be_read_are_refused_with_what_was_found() {
 
 /// Every text file says a number in the shortest form that reads back to it: no zeros fill a line.
 #[test]
+fn pictures_lie_in_the_plane_that_has_cells() {
+    for (shape, picture) in [
+        ("[24, 12, 8]", "a.u_z4.png"),
+        ("[24, 12, 1]", "a.u_z0.png"),
+        ("[24, 1, 12]", "a.u_y0.png"),
+        ("[24, 1, 1]", "a.u_z0.png"),
+    ] {
+        let folder = Folder::new();
+        let case = format!(
+            "[system]\nspecies = [\"u\"]\nequations = {{ u = \"lap(u)\" }}\n\
+             [grid]\nshape = {shape}\nspacing = 1.0\n[initial]\nu = \"x\"\n[time]\nuntil = 0.1\n\
+             [output]\nformats = [\"png\"]\n"
+        );
+        folder.write("a.toml", case).odeum(&["run", "a.toml", "-q"]).well();
+        assert!(folder.has(picture), "{shape}: {:?}", folder.files());
+    }
+}
+
+#[test]
 fn numbers_of_any_size_are_short() {
     let folder = Folder::new();
     let case = TABLE

@@ -165,6 +165,19 @@ fn steps_that_are_too_small_for_their_number_are_told() {
 
 /// The times of fields are as many as the span holds, and each ends a step.
 #[test]
+fn the_shortest_span_of_a_table_decides_what_is_told() {
+    let folder = Folder::new();
+    let case = DECAY.replace("[tolerance]", "largest_step = 0.1\nmax_steps = 50\n[tolerance]")
+        + "[ensemble]\ntable = \"t.csv\"\n";
+    folder.write("a.toml", case).write("t.csv", "a,t_end\n1.0,1.0\n2.0,100.0\n");
+    // One of the systems comes to its end.
+    assert_eq!(folder.odeum(&["check", "a.toml"]).well().err, "");
+    folder.write("t.csv", "a,t_end\n1.0,100.0\n2.0,100.0\n");
+    let said = folder.odeum(&["check", "a.toml"]).well();
+    assert!(said.err.contains("do not reach the end within 50"), "{}", said.err);
+}
+
+#[test]
 fn fields_say_how_many_states_they_cannot_have() {
     let case = |every: &str, max_steps: &str| {
         format!(

@@ -283,6 +283,29 @@ mod tests {
     }
 
     #[test]
+    fn names_of_one_unit_agree() {
+        let pairs = [
+            ("N", "kg*m/s^2"),
+            ("dyn", "g*cm/s^2"),
+            ("J", "N*m"),
+            ("erg", "dyn*cm"),
+            ("Pa", "N/m^2"),
+            ("bar", "hPa*km/m"),
+            ("L", "dm^3"),
+            ("cc", "cm^3"),
+            ("angstrom", "nm*dm/m"),
+        ];
+        for (one, same) in pairs {
+            let ((factor, dimension), (other, agrees)) =
+                (parse(one).unwrap(), parse(same).unwrap());
+            assert!(dimension.agrees(agrees) && close(factor, other), "{one}: {factor} {other}");
+        }
+        assert!(close(parse("hr").unwrap().0, 60.0 * parse("min").unwrap().0));
+        assert!(close(parse("atm").unwrap().0, 760.0 * parse("Torr").unwrap().0));
+        assert!(close(parse("mol").unwrap().0, AVOGADRO / 1e3 * parse("molec").unwrap().0));
+    }
+
+    #[test]
     fn activation_energies() {
         let mut units = UnitSystem::default();
         assert!(close(units.activation_temperature("8314.462618153241").unwrap(), 1.0));

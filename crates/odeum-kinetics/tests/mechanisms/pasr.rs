@@ -154,6 +154,30 @@ fn pairing_brings_all_particles_together() {
 }
 
 #[test]
+fn pairs_mix_at_their_rate() {
+    let (_, kinetics) = kinetics();
+    let settings = PasrSettings { feed: Feed::NonPremixed, n_particles: 2, ..settings() };
+    let (dt, tau_mix) = (0.1 * settings.tau_pair, settings.tau_mix);
+    let mut pasr = Pasr::new(kinetics, settings).unwrap();
+    let apart = |pasr: &Pasr| -> Vec<f64> {
+        pasr.states().chunks(2).map(|pair| pair[0] - pair[1]).collect()
+    };
+    while pasr.n_inflow() == 0 {
+        pasr.step(&mut inert).unwrap();
+    }
+    let (before, inflow) = (apart(&pasr), pasr.n_inflow());
+    pasr.step(&mut inert).unwrap();
+    assert_eq!(pasr.n_inflow(), inflow, "in this step nothing but mixing happens");
+    let after = apart(&pasr);
+    // All but the temperature, which follows from the enthalpy.
+    for k in 1..before.len() {
+        let expected = before[k] * (-2.0 * dt / tau_mix).exp();
+        assert!((after[k] - expected).abs() < 1e-12, "{k}: {} {expected}", after[k]);
+    }
+    assert!(before[1..].iter().any(|difference| difference.abs() > 0.01));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_bits() {
     let (_, kinetics) = kinetics();
     let run = |seed: u64| {
