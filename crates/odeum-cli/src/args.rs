@@ -56,11 +56,13 @@ The result NAME.npz opens with numpy.load. Its arrays have one row for each syst
   guarded [M]                 steps the growth guard rejected, counted in rejected too
   outside [M]                 steps that ended outside the model's data, as its temperatures
   state_names [n], param_names [m], axes, shape   names; y.reshape(*shape, n) gives the sweep's axes
+  variables [M, v], variable_names [v]   of a gas: T, p and the composition each system started from
+  about                       the case file, the method, the precision and the version, as JSON
 
 The result of a case with a [grid] has one array [nz, ny, nx] for each species under its name, and
-t, x, y, z, steps, species_names, mass_start, mass_end, about and, of a part of the box, mask; of
-these, one whose name a species has gets a _ behind it. What else a case asks for (pictures, VTK,
-Zarr, tables) lies beside it.
+t, x, y, z, steps, species_names, mass_start, mass_end, about, resume (what --resume goes on from)
+and, of a part of the box, mask; of these, one whose name a species has gets a _ behind it. What
+else a case asks for (pictures, VTK, Zarr, tables) lies beside it.
 
 An existing result is never replaced without --overwrite. A run that is stopped, by Ctrl-C or
 otherwise, leaves NAME.checkpoint; --resume takes it up and gives the same bits as a run that was
@@ -239,9 +241,12 @@ Example:
   odeum bench pleiades --systems 1024,65536 --json pleiades.json
   odeum bench fields --sizes 64,128 --json fields.json --plot fields.svg
   odeum bench fields --small --json small.json
-  odeum bench chemistry --mechanism gri30.yaml --json gri30.json --plot gri30.svg")]
+  odeum bench chemistry --mechanism gri30.yaml --json gri30.json --plot gri30.svg",
+    // There is no case file.
+    mut_arg("device", |arg| arg.help("cpu, cuda, cuda:N or cuda:N,M,… [default: cpu]")),
+    mut_arg("threads", |arg| arg.help("Threads of the CPU [default: one for each core]")))]
 pub(crate) struct BenchArgs {
-    /// What to measure
+    /// What to measure: pleiades, brusselator, lorenz, van_der_pol, stiff, chemistry, ethanol or fields
     pub(crate) name: String,
     /// Numbers of systems, separated by commas; of a mechanism's studies on a processor one, on a GPU the
     /// largest but in the parts sizes and jacobians

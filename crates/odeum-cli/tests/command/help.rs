@@ -1,6 +1,6 @@
 //! What the program says about itself.
 
-use crate::common::Folder;
+use crate::common::{DECAY, Folder, hydrogen, npz};
 
 #[test]
 fn help_is_worth_reading() {
@@ -30,6 +30,37 @@ fn help_is_worth_reading() {
     }
     assert!(folder.odeum(&["--version"]).well().out.starts_with("odeum "));
     assert_eq!(folder.odeum(&[]).code, 2);
+}
+
+#[test]
+fn help_names_every_array_of_a_result_and_every_study() {
+    let folder = Folder::new();
+    let help = folder.odeum(&["run", "--help"]).well().out;
+    let names = |text: &str, word: &str| {
+        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|other| other == word)
+    };
+    let gas = "[system]\nmechanism = \"h2.yaml\"\nfuel = { H2 = 1 }\noxidizer = { O2 = 1 }\n\
+        [time]\nspan = [0.0, 1e-9]\n[method]\nname = \"rodas4\"\n[tolerance]\nrtol = 1e-4\natol = 1e-8\n";
+    let saving = DECAY.replace("[time]", "[time]\nsave = [0.5]");
+    let field = "[system]\nspecies = [\"u\"]\nequations = { u = \"0 * u\" }\n\
+        [grid]\nshape = [3, 1, 1]\nspacing = 1.0\nmask = \"2 - x\"\n\
+        [initial]\nu = 1.0\n[time]\nuntil = 1.0\nstep = 1.0\n";
+    folder.write("h2.yaml", hydrogen()).write("gas.toml", gas);
+    folder.write("saving.toml", saving).write("field.toml", field);
+    for case in ["gas", "saving", "field"] {
+        folder.odeum(&["run", &format!("{case}.toml"), "-q"]).well();
+        let arrays = npz::read(&folder.path(&format!("{case}.npz")));
+        for array in arrays.keys().filter(|array| *array != "u") {
+            assert!(names(&help, array), "`{array}` of {case}.npz is not in:\n{help}");
+        }
+    }
+    let help = folder.odeum(&["bench", "--help"]).well().out;
+    let refused = folder.odeum(&["bench", "nothing"]).refused(&["studies: "]).err;
+    let studies = refused.split("studies: ").nth(1).unwrap().lines().next().unwrap();
+    for study in studies.split(", ") {
+        assert!(names(&help, study), "`{study}` is not in:\n{help}");
+    }
+    assert!(!help.contains("as the case file says"), "a study has no case file:\n{help}");
 }
 
 #[test]
