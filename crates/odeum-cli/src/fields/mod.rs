@@ -2,6 +2,7 @@
 
 mod axes;
 mod axis;
+mod beginning;
 mod canvas;
 mod colour;
 mod conservation;

@@ -1,5 +1,6 @@
 //! A field from start to end.
 
+use super::beginning::{self, Beginning};
 use super::ending::{Ended, interrupted, print_summary};
 use super::observer::{Observer, time_told};
 use super::plan::describe;
@@ -10,14 +11,14 @@ use super::{finished, movie, target, worth};
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::gpus;
-use crate::job::{self, Ground, Job, Stop, note_no_checkpoint, note_resumed};
-use crate::report::{Exact, Style, note, say, show};
+use crate::job::{self, Ground, Job, Stop};
+use crate::report::{Style, say, show};
 use crate::stop::stop_on_ctrl_c;
 use odeum_case::field_ending::{failed, not_stable};
 use odeum_case::field_npz as npz;
 use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
-use odeum_fields::{Checkpoint, Clock, Options, Outcome, Simulation, Steps};
-use odeum_io::checkpoint::field::{self as checkpoint, Header};
+use odeum_fields::{Options, Outcome, Simulation, Steps, Summary};
+use odeum_io::checkpoint::field::Header;
 use odeum_io::file::reason;
 use odeum_io::{Finding, Findings, Target};
 use odeum_ode::Monitor;
@@ -133,85 +134,106 @@ fn simulation_and_write<T: odeum_fields::Precision>(
     Prepared { field, options, limits }: Prepared<T>,
     Ground { args, target, room }: Ground<'_>,
 ) -> Result<Exit, Stop> {
-    let (case, bad) = (plan.case, Stop::bad);
+    let case = plan.case;
+    let misplaced = |error| Stop::bad(case.source_spans.place(error));
     let movie = movie::Movie::find(case);
-    let identity = plan.identity();
     let path = target.checkpoint();
-    // A run that was stopped has gone further than the result it went on from.
-    let (mut header, mut start) = if args.resume && path.exists() {
-        drop(field);
-        let read = checkpoint::read::<T>(&path, &case.problem, &identity);
-        let (header, simulation) = read.map_err(bad)?;
-        (Some(header), simulation)
-    } else if args.resume && target.npz().exists() {
-        drop(field);
-        let read = finished::read::<T>(&target.npz(), case, &identity);
-        let (header, simulation) = read.map_err(bad)?;
-        (Some(header), simulation)
-    } else {
-        (None, Checkpoint { field, clock: Clock::at(case.time.start) })
-    };
-    if start.clock.t > case.time.until {
-        let message = format!("the run has gone on to t = {} already", start.clock.t);
-        return Err(bad(match case.source_spans.find("end") {
-            Some(source_span) => source_span.error(message),
-            None => Finding::error(message).in_file(case.source.name()),
-        }
-        .help("give a later time.until, or start anew with --overwrite")));
-    }
-    if args.resume && !args.quiet {
-        match &header {
-            Some(header) => {
-                note_resumed(&format!("from t = {}", Exact(start.clock.t)));
-                if header.device != plan.kind_of_device() {
-                    note(&format!(
-                        "{} it was begun on {}: from here on the result agrees with that of an \
-                         uninterrupted run to rounding",
-                        Style::stderr().bold("note:"),
-                        header.device
-                    ));
-                }
-            }
-            None => note_no_checkpoint(),
-        }
-    }
-    if let Some(header) = &header {
-        let lost = Writer::<T>::lost(case, target, header).map_err(bad)?;
-        go_on_without(lost, args).map_err(bad)?;
-    }
-    if header.is_none() && args.overwrite {
-        target::clear(case, target);
-    }
+    let Beginning { header, mut start } =
+        beginning::find(plan, field, args, target).map_err(Stop::bad)?;
     let resumed = header.is_some();
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
     if header.as_ref().is_some_and(|header| header.until != case.time.until.to_bits()) {
         start.clock = options.to_another_end(start.clock);
     }
-    let mut simulation = Simulation::resume(&case.problem, start, &options, &plan.device)
-        .map_err(|error| bad(case.source_spans.place(error)))?;
+    let mut simulation =
+        Simulation::resume(&case.problem, start, &options, &plan.device).map_err(misplaced)?;
     let stable = super::plan::stable_up_to(&limits, case.time.method);
     simulation.set_stability(limits, case.time.until);
-    let masses = match &header {
-        Some(_) => Vec::new(),
-        None => simulation.summaries().map_err(|error| bad(case.source_spans.place(error)))?,
+    let header = match header {
+        Some(header) => header,
+        None => first_header(plan, &options, &simulation.summaries().map_err(misplaced)?),
     };
-    let mut header = header.take().unwrap_or_else(|| Header {
-        identity,
+    let header =
+        Header { device: plan.kind_of_device(), until: case.time.until.to_bits(), ..header };
+
+    let (outcome, ended, written) =
+        run_beside_writer(plan, &mut simulation, header, args, target, resumed)?;
+    let warnings: Vec<Finding> = written
+        .warnings
+        .iter()
+        .map(|trouble| {
+            let finding = trouble.clone().into_warning();
+            finding.help("the run went on without a checkpoint")
+        })
+        .collect();
+    show(&warnings, Exit::Broken);
+
+    let kept = if written.kept { format!("; {} is kept", path.display()) } else { String::new() };
+    let broken = |trouble: Finding| {
+        let help = trouble.help.clone().unwrap_or_default();
+        Stop(trouble.help(format!("{help}{kept}")), Exit::Broken)
+    };
+    if let Some(trouble) = written.trouble {
+        return Err(broken(trouble));
+    }
+    match outcome {
+        Err(error) => return Err(Stop(case.source_spans.place(error), Exit::Broken)),
+        Ok(Outcome::Failed(failure)) => {
+            return Err(Stop(failed(case, &failure, &kept), Exit::Broken));
+        }
+        Ok(Outcome::Unstable(unstable)) => {
+            return Err(Stop(not_stable(case, &unstable, &kept), Exit::Broken));
+        }
+        Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
+        Ok(Outcome::Reached) => {}
+    }
+    let header = Header { tables: written.marked, ..ended.header.clone() };
+    let end = npz::End {
+        t: ended.t,
+        steps: ended.counts.steps,
+        start: &ended.masses,
+        end: &ended.summaries,
+        last: Some(finished::bytes(header, simulation.clock(), &options)),
+    };
+    npz::write(&target.npz(), room, plan.threads(), case, &simulation, end).map_err(broken)?;
+    let mut files = vec![target.npz()];
+    files.extend(written.files);
+    files.extend(movie.make(case, target));
+    let _ = std::fs::remove_file(&path);
+    if !args.quiet {
+        print_summary(plan, &ended, stable, &files);
+    }
+    Ok(Exit::Success)
+}
+
+/// What a run says of itself that begins at the start of the case.
+fn first_header(plan: &FieldPlan<'_>, options: &Options, start: &[Summary]) -> Header {
+    Header {
+        identity: plan.identity(),
         device: String::new(),
         until: 0,
         step: match options.steps {
             Steps::Fixed(step) => step.to_bits(),
             Steps::Fraction(_) | Steps::Adaptive(_) => 0,
         },
-        masses: masses.iter().map(|s| s.mass.to_bits()).collect(),
+        masses: start.iter().map(|species| species.mass.to_bits()).collect(),
         frames: Vec::new(),
         tables: [0; 3],
-    });
-    header.device = plan.kind_of_device();
-    header.until = case.time.until.to_bits();
+    }
+}
 
-    let writer = Writer::<T>::open(case, target, &header, resumed, plan.threads())
-        .map_err(|trouble| Stop(trouble, Exit::BadInput))?;
+/// Advances to the end, and writes on the way by a thread of its own.
+fn run_beside_writer<T: odeum_fields::Precision>(
+    plan: &FieldPlan<'_>,
+    simulation: &mut Simulation<T>,
+    header: Header,
+    args: &RunArgs,
+    target: &Target,
+    resumed: bool,
+) -> Result<(Result<Outcome, odeum_ode::Error>, Ended, Written), Stop> {
+    let case = plan.case;
+    let writer =
+        Writer::<T>::open(case, target, &header, resumed, plan.threads()).map_err(Stop::bad)?;
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
     let asked = Arc::clone(&monitor);
@@ -239,7 +261,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
             first: simulation.counts(),
             last_header: None,
         };
-        let ended = simulation_on(&mut simulation, observer, resumed);
+        let (outcome, ended) = simulation_on(simulation, observer, resumed);
         let written = thread.join().unwrap_or_else(|_| Written {
             files: Vec::new(),
             kept: false,
@@ -247,72 +269,13 @@ fn simulation_and_write<T: odeum_fields::Precision>(
             warnings: Vec::new(),
             trouble: Some(Finding::error("the writing thread broke")),
         });
-        Ok((ended, written))
+        Ok((outcome, ended, written))
     });
-    let ((outcome, ended), written) = ran.map_err(|error: io::Error| {
+    ran.map_err(|error: io::Error| {
         let message = format!("the system gives no thread to write with: {}", reason(&error));
         let help = "raise its limits on threads and memory (ulimit -u, ulimit -v)";
         Stop(Finding::error(message).help(help), Exit::Broken)
-    })?;
-    let warnings: Vec<Finding> = written
-        .warnings
-        .iter()
-        .map(|trouble| {
-            let finding = trouble.clone().into_warning();
-            finding.help("the run went on without a checkpoint")
-        })
-        .collect();
-    show(&warnings, Exit::Broken);
-
-    let kept = if written.kept { format!("; {} is kept", path.display()) } else { String::new() };
-    if let Some(trouble) = written.trouble {
-        let help = trouble.help.clone().unwrap_or_default();
-        return Err(Stop(trouble.help(format!("{help}{kept}")), Exit::Broken));
-    }
-    match outcome {
-        Err(error) => return Err(Stop(case.source_spans.place(error), Exit::Broken)),
-        Ok(Outcome::Failed(failure)) => {
-            return Err(Stop(failed(case, &failure, &kept), Exit::Broken));
-        }
-        Ok(Outcome::Unstable(unstable)) => {
-            return Err(Stop(not_stable(case, &unstable, &kept), Exit::Broken));
-        }
-        Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
-        Ok(Outcome::Reached) => {}
-    }
-    let header = Header { tables: written.marked, ..ended.header.clone() };
-    let end = npz::End {
-        t: ended.t,
-        steps: ended.counts.steps,
-        start: &ended.masses,
-        end: &ended.summaries,
-        last: Some(finished::bytes(header, simulation.clock(), &options)),
-    };
-    npz::write(&target.npz(), room, plan.threads(), case, &simulation, end).map_err(|finding| {
-        let help = finding.help.clone().unwrap_or_default();
-        Stop(finding.help(format!("{help}{kept}")), Exit::Broken)
-    })?;
-    let mut files = vec![target.npz()];
-    files.extend(written.files);
-    files.extend(movie.make(case, target));
-    let _ = std::fs::remove_file(&path);
-    if !args.quiet {
-        print_summary(plan, &ended, stable, &files);
-    }
-    Ok(Exit::Success)
-}
-
-/// Files that are missing end a run that would go on, unless the user does without them.
-fn go_on_without(mut lost: Vec<Finding>, args: &RunArgs) -> Result<(), Finding> {
-    if !args.allow_missing
-        && let Some(last) = lost.pop()
-    {
-        show(&lost, Exit::BadInput);
-        return Err(last);
-    }
-    let lost: Vec<Finding> = lost.into_iter().map(Finding::into_warning).collect();
-    show(&lost, Exit::BadInput);
-    Ok(())
+    })
 }
 
 /// The steps of the options, or those a checkpoint goes on with.
