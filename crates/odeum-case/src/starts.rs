@@ -85,30 +85,11 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
         beyond.tell(case, members.len(), findings);
     }
     let Some(gas) = gas else { return };
-    if let (systems, Some((system, temperature))) = extrapolated {
-        let message = match systems {
-            1 => format!("system {system} starts outside the thermodynamic data"),
-            n => format!("{n} systems start outside the thermodynamic data, first system {system}"),
-        };
-        let source_span =
-            case.model.variable(gas::TEMPERATURE).and_then(|v| case.source_span_of(v));
-        let finding = match source_span.or_else(|| case.source_spans.find(gas::TEMPERATURE)) {
-            Some(source_span) => source_span.error(message),
-            None => Finding::error(message).in_file(case.source.name()).field("system"),
-        };
-        let (low, high) = gas.reactor.temperature_bounds();
-        let help = format!("the data hold from {low} to {high} K, and are extrapolated");
-        findings.push(finding.into_warning().found(format!("{temperature} K")).help(help));
+    if let (systems, Some(first)) = extrapolated {
+        findings.push(beyond_data(case, gas, systems, first));
     }
     if raised.systems > 0 {
-        let message = format!(
-            "of {} systems fractions below zero count as zero",
-            count(raised.systems as u64)
-        );
-        let finding = at_composition(case, message).into_warning().found(raised.least);
-        let help = "nothing to do where a run rounded them so: they lie within 100 times the \
-                    absolute tolerance, or 1e-8";
-        findings.push(finding.help(help));
+        findings.push(raised.told(case));
     }
     if let (Mixture::Amounts(_), [_, ..], Some(table)) =
         (&gas.mixture, &kept(case)[..], &case.ensemble.table)
@@ -117,6 +98,40 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
         let finding = table.source_span.error(message).into_warning().found(kept(case).join(", "));
         let help = "these amounts stay as in [system]: add columns, or leave them out there";
         findings.push(finding.help(help));
+    }
+}
+
+/// Tells of systems that start where thermodynamic data are extrapolated: how many, and the first with its temperature.
+fn beyond_data(
+    case: &Case,
+    gas: &Gas,
+    systems: usize,
+    (system, temperature): (usize, f64),
+) -> Finding {
+    let message = match systems {
+        1 => format!("system {system} starts outside the thermodynamic data"),
+        n => format!("{n} systems start outside the thermodynamic data, first system {system}"),
+    };
+    let source_span = case.model.variable(gas::TEMPERATURE).and_then(|v| case.source_span_of(v));
+    let finding = match source_span.or_else(|| case.source_spans.find(gas::TEMPERATURE)) {
+        Some(source_span) => source_span.error(message),
+        None => Finding::error(message).in_file(case.source.name()).field("system"),
+    };
+    let (low, high) = gas.reactor.temperature_bounds();
+    let help = format!("the data hold from {low} to {high} K, and are extrapolated");
+    finding.into_warning().found(format!("{temperature} K")).help(help)
+}
+
+impl Raised {
+    /// Tells of them.
+    fn told(&self, case: &Case) -> Finding {
+        let message =
+            format!("of {} systems fractions below zero count as zero", count(self.systems as u64));
+        let finding = at_composition(case, message).into_warning().found(self.least);
+        finding.help(
+            "nothing to do where a run rounded them so: they lie within 100 times the \
+             absolute tolerance, or 1e-8",
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! `[system]` with a mechanism: a gas that reacts.
 
 use super::ensemble::EnsembleSpec;
+use super::inputs::Inputs;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::system::Beside;
@@ -116,10 +117,11 @@ pub(super) fn explicit(
 pub(super) fn read(
     section: &Section<'_>,
     file: &Field<'_>,
-    &Beside { folder, tabled, mechanisms, inputs }: &Beside<'_>,
+    beside: &Beside<'_>,
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Model> {
+    let &Beside { folder, tabled, .. } = beside;
     let text_of = |key| section.get(key).map(|field| field.text());
     let data = section.get("thermo");
     let (thermo, phase) = (data.as_ref().map(|field| field.text()), text_of("phase"));
@@ -169,92 +171,24 @@ pub(super) fn read(
     }
     section.finish();
 
-    let name = file.text()?;
-    let named = |name: &str| {
-        let (file, text) = mechanisms.iter().find(|(given, _)| given == name)?;
-        Some(Named { file, text })
-    };
-    let thermo = match thermo {
-        Some(text) => Some(text?),
-        None => None,
-    };
-    let in_memory = named(name);
-    let data_in_memory = thermo.and_then(named);
-    if let (Some(_), Some(field), None) = (in_memory, &data, data_in_memory) {
-        let found = "the mechanism is in memory, and no text of this name is";
-        return field.refuse(found, "hand it over beside the mechanism");
-    }
-    let beside = |name: &str| folder.join(name);
-    let thermo = thermo.map(beside);
-    let files = [(beside(name), Some(file)), (thermo.clone().unwrap_or_default(), data.as_ref())];
-    for (path, field) in files.into_iter().filter(|_| in_memory.is_none()) {
-        let Some(field) = field else { continue };
-        let what = match (path.exists(), path.is_dir()) {
-            (true, false) => {
-                inputs.add(path);
-                continue;
-            }
-            (_, true) => "this is a folder",
-            (false, false) => "there is no such file",
-        };
-        let help = "give the path of a file from the folder of the case file";
-        return field.refuse(format!("{what}: {}", path.display()), help);
-    }
-    let phase = match phase {
-        Some(text) => Some(text?),
-        None => None,
-    };
-    let include = include?;
-    let selection = Selection { thermo: thermo.as_deref(), phase, include: &include };
-    let found = match in_memory {
-        Some(text) => mechanism::read_text(text, data_in_memory, phase),
-        None => mechanism::read(&beside(name), &selection),
-    };
-    let (mechanism, state, kinetics) = match found {
-        Ok(read) => {
-            read.warnings.into_iter().for_each(|warning| findings.push(warning));
-            (read.mechanism, read.state, Arc::new(read.kinetics))
-        }
-        Err(problems) => {
-            problems.into_iter().for_each(|problem| findings.push(problem));
-            return None;
-        }
-    };
-    for (name, what) in [(TEMPERATURE, "temperature"), (PRESSURE, "pressure")] {
-        if kinetics.species_index(name).is_some() {
-            let message = format!("the mechanism has a species `{name}`, as the {what} is called");
-            let help = format!(
-                "in tables, sweeps and elsewhere `{name}` is the {what}: rename the species to vary it"
-            );
-            file.warn(message, help);
-        }
-    }
-    let amounts = |field: &Field<'_>| amounts(field, &kinetics, findings);
+    let files = Files { mechanism: file, data: data.as_ref(), thermo, phase, include };
+    let mechanism::Read { mechanism, state, kinetics, .. } = files.read(beside, findings)?;
+    let kinetics = Arc::new(kinetics);
     let mut taken = Vec::new();
-    let of_state = |composition| match composition {
-        Composition::MoleFractions(amounts) => (Mixture::Amounts(Basis::Moles), Some(amounts)),
-        Composition::MassFractions(amounts) => (Mixture::Amounts(Basis::Masses), Some(amounts)),
-    };
-    let way = match (way, state.composition) {
-        (Some(way), _) => Ok(way?),
-        (None, Some(composition)) => Err(composition),
-        (None, None) => Ok(one_way(section, tabled, findings)?),
-    };
-    let (mixture, composition) = match way {
-        Err(composition) => {
+    let (mixture, composition) = match (way, state.composition) {
+        (Some(way), _) => way?.mixture(&kinetics, findings)?,
+        (None, Some(composition)) => {
             taken.push("composition");
-            of_state(composition)
+            match composition {
+                Composition::MoleFractions(amounts) => {
+                    (Mixture::Amounts(Basis::Moles), Some(amounts))
+                }
+                Composition::MassFractions(amounts) => {
+                    (Mixture::Amounts(Basis::Masses), Some(amounts))
+                }
+            }
         }
-        Ok(way) => match way {
-            Way::Ratio(fuel, oxidizer) => {
-                let (fuel, oxidizer) = (amounts(&fuel), amounts(&oxidizer));
-                (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
-            }
-            Way::Species(mixture, field) => (mixture, Some(amounts(&field)?)),
-            Way::Table => {
-                (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()]))
-            }
-        },
+        (None, None) => one_way(section, tabled, findings)?.mixture(&kinetics, findings)?,
     };
     if let (None, Some(density)) = (&pressure, state.density) {
         let message = format!(
@@ -280,7 +214,89 @@ pub(super) fn read(
     let mut values = vec![temperature?, pressure?];
     let ratio = ratio?;
     values.extend(composition.unwrap_or_else(|| vec![ratio]));
-    Some(model(gas, values, &mechanism, name))
+    Some(model(gas, values, &mechanism, file.text()?))
+}
+
+/// Where a mechanism is read from. `None` inside means: was given, and is wrong.
+struct Files<'a> {
+    mechanism: &'a Field<'a>,
+    /// The key of the thermodynamic data, and what it says.
+    data: Option<&'a Field<'a>>,
+    thermo: Option<Option<&'a str>>,
+    phase: Option<Option<&'a str>>,
+    include: Option<Vec<PathBuf>>,
+}
+
+impl Files<'_> {
+    /// Reads the mechanism; warns where a species is called as a variable is.
+    fn read(self, beside: &Beside<'_>, findings: &Findings) -> Option<mechanism::Read> {
+        let name = self.mechanism.text()?;
+        let named = |name: &str| {
+            let (file, text) = beside.mechanisms.iter().find(|(given, _)| given == name)?;
+            Some(Named { file, text })
+        };
+        let thermo = match self.thermo {
+            Some(text) => Some(text?),
+            None => None,
+        };
+        let in_memory = named(name);
+        let data_in_memory = thermo.and_then(named);
+        if let (Some(_), Some(field), None) = (in_memory, self.data, data_in_memory) {
+            let found = "the mechanism is in memory, and no text of this name is";
+            return field.refuse(found, "hand it over beside the mechanism");
+        }
+        let path = beside.folder.join(name);
+        let thermo = thermo.map(|name| beside.folder.join(name));
+        if in_memory.is_none() {
+            note_file(&path, self.mechanism, beside.inputs)?;
+            if let (Some(path), Some(field)) = (&thermo, self.data) {
+                note_file(path, field, beside.inputs)?;
+            }
+        }
+        let phase = match self.phase {
+            Some(text) => Some(text?),
+            None => None,
+        };
+        let include = self.include?;
+        let selection = Selection { thermo: thermo.as_deref(), phase, include: &include };
+        let found = match in_memory {
+            Some(text) => mechanism::read_text(text, data_in_memory, phase),
+            None => mechanism::read(&path, &selection),
+        };
+        let mut read = match found {
+            Ok(read) => read,
+            Err(problems) => {
+                problems.into_iter().for_each(|problem| findings.push(problem));
+                return None;
+            }
+        };
+        read.warnings.drain(..).for_each(|warning| findings.push(warning));
+        for (name, what) in [(TEMPERATURE, "temperature"), (PRESSURE, "pressure")] {
+            if read.kinetics.species_index(name).is_some() {
+                let message =
+                    format!("the mechanism has a species `{name}`, as the {what} is called");
+                let help = format!(
+                    "in tables, sweeps and elsewhere `{name}` is the {what}: rename the species to vary it"
+                );
+                self.mechanism.warn(message, help);
+            }
+        }
+        Some(read)
+    }
+}
+
+/// Notes a file that the case is read from; refuses one that is not there.
+fn note_file(path: &Path, field: &Field<'_>, inputs: &Inputs) -> Option<()> {
+    let what = match (path.exists(), path.is_dir()) {
+        (true, false) => {
+            inputs.add(path);
+            return Some(());
+        }
+        (_, true) => "this is a folder",
+        (false, false) => "there is no such file",
+    };
+    let help = "give the path of a file from the folder of the case file";
+    field.refuse(format!("{what}: {}", path.display()), help)
 }
 
 /// Says what systems take from the state of the phase: what neither `[system]` nor the ensemble gives.
@@ -320,6 +336,27 @@ enum Way<'a> {
     Species(Mixture, Field<'a>),
     /// Not in `[system]`: by the table of the ensemble.
     Table,
+}
+
+impl Way<'_> {
+    /// What the gas is mixed of, and the number of each species where it is said so.
+    fn mixture(
+        self,
+        kinetics: &Kinetics,
+        findings: &Findings,
+    ) -> Option<(Mixture, Option<Vec<f64>>)> {
+        let amounts = |field: &Field<'_>| amounts(field, kinetics, findings);
+        Some(match self {
+            Way::Ratio(fuel, oxidizer) => {
+                let (fuel, oxidizer) = (amounts(&fuel), amounts(&oxidizer));
+                (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
+            }
+            Way::Species(mixture, field) => (mixture, Some(amounts(&field)?)),
+            Way::Table => {
+                (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()]))
+            }
+        })
+    }
 }
 
 /// The way; refuses two ways to say what the gas is made of, half a way, and none.

@@ -7,7 +7,7 @@ use super::node::Node;
 use super::rate;
 use crate::mechanism::Reaction;
 use crate::read::draft::Draft;
-use crate::read::equation;
+use crate::read::equation::{self, Equation};
 use crate::read::problem::{Log, quote};
 use crate::read::support;
 use crate::read::units::UnitSystem;
@@ -116,55 +116,11 @@ pub(super) fn read(
     if let Some(node) = fields.get("default-efficiency") {
         default_efficiency = Some(fields.plain(node, "default-efficiency", log)?);
     }
-    let falloff = equation.falloff.take();
-    let collider = match (law, falloff) {
-        (Law::Falloff(_), Some(name)) => Some(name),
-        (Law::Falloff(_), None) => {
-            let found = "a pressure-dependent reaction without (+M)".to_owned();
-            log.error(node.line, text, found, "write (+M) on both sides");
+    let collider = match collider(law, &mut equation, &efficiencies) {
+        Ok(collider) => collider,
+        Err((found, remedy)) => {
+            log.error(node.line, text, found, remedy);
             return None;
-        }
-        // Cantera 3.2 takes (+M) here for M; it never is what was meant.
-        (Law::MassAction(_) | Law::Elementary, Some(name)) => {
-            let found = format!("(+{}) in a reaction that is not of type falloff", quote(&name));
-            log.error(
-                node.line,
-                text,
-                found,
-                "give 'type: falloff' and its two limits, or write + M",
-            );
-            return None;
-        }
-        (Law::Chebyshev, Some(name)) if name == "M" => None,
-        (Law::Plog | Law::Chebyshev, Some(name)) => {
-            let found = format!("(+{}) in a tabulated rate", quote(&name));
-            log.error(node.line, text, found, "remove it: the table holds the pressure dependence");
-            return None;
-        }
-        (Law::Elementary, None) => None,
-        (Law::Plog | Law::Chebyshev, None) => {
-            // A species on both sides is one more factor of the rate; M has no place here.
-            if equation.has_generic() {
-                let found = "M in a tabulated rate".to_owned();
-                log.error(
-                    node.line,
-                    text,
-                    found,
-                    "remove it: the table holds the pressure dependence",
-                );
-                return None;
-            }
-            None
-        }
-        (Law::MassAction(three_body), None) => {
-            match equation::take_collider(&mut equation, three_body, &efficiencies) {
-                Ok(collider) => collider,
-                Err(found) => {
-                    let remedy = "name one collider on both sides, or 'type: elementary'";
-                    log.error(node.line, text, found, remedy);
-                    return None;
-                }
-            }
         }
     };
     let only = collider.as_deref().filter(|name| *name != "M");
@@ -208,4 +164,40 @@ pub(super) fn read(
     let reaction = draft.resolve(rate?, species, log)?;
     crate::read::check_allowed(&draft, &reaction, allowed, log);
     Some(reaction)
+}
+
+/// The collider of an equation, which is taken off its sides where the rate law has one; or what is wrong and what
+/// helps.
+fn collider(
+    law: Law,
+    equation: &mut Equation,
+    efficiencies: &[(String, f64)],
+) -> Result<Option<String>, (String, &'static str)> {
+    let tabulated = "remove it: the table holds the pressure dependence";
+    match (law, equation.falloff.take()) {
+        (Law::Falloff(_), Some(name)) => Ok(Some(name)),
+        (Law::Falloff(_), None) => {
+            let found = "a pressure-dependent reaction without (+M)".to_owned();
+            Err((found, "write (+M) on both sides"))
+        }
+        // Cantera 3.2 takes (+M) here for M; it never is what was meant.
+        (Law::MassAction(_) | Law::Elementary, Some(name)) => {
+            let found = format!("(+{}) in a reaction that is not of type falloff", quote(&name));
+            Err((found, "give 'type: falloff' and its two limits, or write + M"))
+        }
+        (Law::Chebyshev, Some(name)) if name == "M" => Ok(None),
+        (Law::Plog | Law::Chebyshev, Some(name)) => {
+            Err((format!("(+{}) in a tabulated rate", quote(&name)), tabulated))
+        }
+        (Law::Elementary, None) => Ok(None),
+        // A species on both sides is one more factor of the rate; M has no place here.
+        (Law::Plog | Law::Chebyshev, None) if equation.has_generic() => {
+            Err(("M in a tabulated rate".to_owned(), tabulated))
+        }
+        (Law::Plog | Law::Chebyshev, None) => Ok(None),
+        (Law::MassAction(three_body), None) => {
+            equation::take_collider(equation, three_body, efficiencies)
+                .map_err(|found| (found, "name one collider on both sides, or 'type: elementary'"))
+        }
+    }
 }
