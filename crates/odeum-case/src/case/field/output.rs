@@ -268,7 +268,7 @@ fn tables<T>(
     all.map(|all| all.into_iter().flatten().collect())
 }
 
-/// The last axis along which there is more than one cell, but z where the grid has three.
+/// The axis across which pictures are taken: z, but y where the grid lies in the plane of x and z.
 fn usual_normal(grid: &Grid) -> usize {
     if grid.shape()[2] == 1 {
         2

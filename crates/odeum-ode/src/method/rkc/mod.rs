@@ -12,12 +12,12 @@
 //! from their closed formulas.
 //!
 //! # Order and stability
-//! Order 2; real stability interval 0.653 (s + 1)² with damping κ = 2/13, which leaves a narrow
+//! Order 2; real stability interval 0.653 (s² − 1) with damping κ = 2/13, which leaves a narrow
 //! strip around the axis.
 //!
 //! # Reference
 //! Sommeijer, Shampine & Verwer, *RKC: an explicit solver for parabolic PDEs*, J. Comput. Appl.
-//! Math. 88 (1997) 315–326; Niemeyer & Sung 2014, eqs. 13–33 (in eq. 15 the factor νⱼ multiplies
+//! Math. 88 (1998) 315–326; Niemeyer & Sung 2014, eqs. 13–33 (in eq. 15 the factor νⱼ multiplies
 //! wⱼ₋₂).
 //!
 //! # Where the estimate of σ fails

@@ -2,7 +2,7 @@
 //!
 //! From a direction v the iteration repeats v ← y + δ (f(v) − f(y)) / |f(v) − f(y)| at a small
 //! fixed distance δ from y; the growth |f(v) − f(y)| / δ settles at the largest |λ|. Sommeijer,
-//! Shampine & Verwer 1997, sec. 3.2; Niemeyer & Sung 2014, appendix, whose test of convergence compares with a
+//! Shampine & Verwer 1998, sec. 3.2; Niemeyer & Sung 2014, appendix, whose test of convergence compares with a
 //! value already overwritten: here it is |σ − σ_old| ≤ 0.01 max(σ, 1/h), as SSV have it.
 
 use super::Rkc;
