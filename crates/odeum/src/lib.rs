@@ -53,4 +53,5 @@ pub mod prelude {
 /// The code of the book, which runs as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/src/fields-in-rust.md")]
+#[doc = include_str!("../../../docs/src/writing-systems.md")]
 struct Book;
