@@ -107,13 +107,45 @@ fn comments_after_column_80_are_no_atoms() {
         assert_eq!(read.species[4].composition, [(0, 2.0), (1, 1.0)], "{beyond}");
     }
     // Atoms there count, with a comment or not; so do lines that go on.
-    for beyond in
-        ["O    1    ", "O    1    ! more", "&\nH 2 O 2", "& ! more\nH 2 & ! hydrogen\nO 2 ! oxygen"]
-    {
+    for beyond in [
+        "AR   1    ",
+        "AR   1    ! more",
+        "&\nH 2 O 1 AR 1",
+        "& ! more\nH 2 & ! hydrogen\nO 1 & ! oxygen\nAR 1",
+    ] {
         let mut species = SPECIES;
         species[4].2 = beyond;
         let read = mechanism(&text(&species, "")).unwrap_or_else(|e| panic!("{beyond}: {e}"));
-        assert_eq!(read.species[4].composition, [(0, 2.0), (1, 2.0)], "{beyond}");
+        assert_eq!(read.species[4].composition, [(0, 2.0), (1, 1.0), (2, 1.0)], "{beyond}");
+    }
+}
+
+/// Readers differ in what they make of an element with two groups of atoms.
+#[test]
+fn an_element_twice_is_told() {
+    let species = |atoms, beyond| {
+        let mut species = SPECIES;
+        (species[4].1, species[4].2) = (atoms, beyond);
+        species
+    };
+    let wrong = [("H   2O   1H   1", ""), ("H   2O   1", "H    1    "), ("", "&\nH 2 O 1 H 1")];
+    for (atoms, beyond) in wrong {
+        for reactions in ["", "REACTIONS\nH2+OH=H2O+H 1e13 0 0\nEND\n"] {
+            let errors = mechanism(&text(&species(atoms, beyond), reactions)).unwrap_err();
+            let told = errors.problems.iter().find(|problem| problem.subject == "H2O");
+            let told = told.unwrap_or_else(|| panic!("{errors}"));
+            assert!(told.found.starts_with("the element H again, with 1 beside 2"), "{told}");
+            assert_eq!(told.line, 21, "{told}");
+        }
+    }
+    // The reactions that the species is in show that the sum is meant.
+    for (atoms, beyond) in [("H   1O   1H   1", ""), ("", "&\nH 1 O 1 H 1")] {
+        let text = text(&species(atoms, beyond), "REACTIONS\nH2+OH=H2O+H 1e13 0 0\nEND\n");
+        let read = read::chemkin(Named { file: "f.inp", text: &text }, None);
+        let read = read.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read.mechanism.species[4].composition, [(0, 2.0), (1, 1.0)]);
+        let found: Vec<&str> = read.warnings.iter().map(|told| told.found.as_str()).collect();
+        assert!(found.iter().any(|found| found.contains("element H again")), "{found:?}");
     }
 }
 

@@ -15,7 +15,8 @@ use self::lines::{Line, Sections};
 use super::elements;
 use super::found::Found;
 use super::problem::{Log, quote};
-use crate::mechanism::{Element, Mechanism};
+use crate::check::imbalance;
+use crate::mechanism::{Element, Mechanism, Reaction};
 
 /// A text and the name of its file.
 #[derive(Clone, Copy, Debug)]
@@ -65,14 +66,21 @@ pub(super) fn read(
         species: Vec::with_capacity(names.len()),
         reactions: Vec::new(),
     };
-    for (name, line) in &names {
+    let mut repeated = Vec::new();
+    for (k, (name, line)) in names.iter().enumerate() {
         let entry = data.remove(*name);
         if entry.is_none() {
             let remedy = "give its entry after THERMO, or in a file of thermodynamic data";
             log.error(*line, name, "no thermodynamic data".to_owned(), remedy);
         }
         // An entry that was refused is told already.
-        let entry = entry.flatten();
+        let mut entry = entry.flatten();
+        if let Some(entry) = &mut entry
+            && let Some(what) = entry.repeated.take()
+        {
+            let file = thermo.filter(|_| !entry.own).map_or(mechanism.file, |thermo| thermo.file);
+            repeated.push((k, file, entry.line, what));
+        }
         let composition =
             entry.as_ref().and_then(|entry| composition(entry, name, *line, &mut found, log));
         let thermo = entry.map(|entry| entry.thermo);
@@ -81,6 +89,16 @@ pub(super) fn read(
         found.species.push(species);
     }
     found.reactions = reaction::read_all(&sections, &index, log);
+    for (k, file, line, what) in repeated {
+        log.enter(file);
+        let name = &found.species[k].name;
+        if confirmed(&found, k) {
+            log.warn(line, name, what, "write it once; the sum is taken, which reactions conserve");
+        } else {
+            log.error(line, name, what, "write it once, with all its atoms");
+        }
+    }
+    log.enter(mechanism.file);
     Some(Found::of_one(mechanism.file, found))
 }
 
@@ -115,6 +133,15 @@ fn composition(
         }
     }
     composition
+}
+
+/// Whether the species is in reactions, and these conserve all elements.
+fn confirmed(mechanism: &Mechanism, species: usize) -> bool {
+    let mut its = mechanism.reactions.iter().filter(|reaction| {
+        reaction.reactants.iter().chain(&reaction.products).any(|term| term.0 == species)
+    });
+    let balanced = |reaction: &Reaction| imbalance(mechanism, reaction).is_empty();
+    its.next().is_some_and(balanced) && its.all(balanced)
 }
 
 /// A file's name without folder and ending.

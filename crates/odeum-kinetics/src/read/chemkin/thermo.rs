@@ -15,6 +15,8 @@ use crate::read::problem::{Log, quote};
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) composition: Vec<(String, f64)>,
+    /// What is said of an element with two groups of atoms.
+    pub(super) repeated: Option<String>,
     pub(super) thermo: Thermo,
     pub(super) line: usize,
     /// In the file of the mechanism, not in one of thermodynamic data.
@@ -69,13 +71,30 @@ fn atoms(
             return Err(format!("atoms of '{}', which is no element", quote(&symbol)));
         }
         if count != 0.0 {
-            match into.iter_mut().find(|entry| entry.0 == symbol) {
-                Some(entry) => entry.1 += count,
-                None => into.push((symbol, count)),
-            }
+            into.push((symbol, count));
         }
     }
     Ok(())
+}
+
+/// Adds up groups of one element, and says which has several: it is nearly always a slip of columns.
+fn summed(groups: Vec<(String, f64)>) -> (Vec<(String, f64)>, Option<String>) {
+    let (mut sums, mut repeated): (Vec<(String, f64)>, _) = (Vec::new(), None);
+    for (symbol, count) in groups {
+        match sums.iter_mut().find(|sum| sum.0 == symbol) {
+            Some(sum) => {
+                repeated.get_or_insert(format!(
+                    "the element {} again, with {count} beside {}, most probably a slip of columns (readers \
+                     differ: the sum, or the last)",
+                    quote(&symbol),
+                    sum.1
+                ));
+                sum.1 += count;
+            }
+            None => sums.push((symbol, count)),
+        }
+    }
+    (sums, repeated)
 }
 
 /// Default temperatures of a section: (low, middle, high) \[K\].
@@ -199,6 +218,7 @@ fn entry(
             composition.push((capitalised(symbol), number::parse(count, false)?));
         }
     }
+    let (composition, repeated) = summed(composition);
     if composition.is_empty() {
         return Err("no atoms in columns 25 to 44".to_owned());
     }
@@ -239,7 +259,7 @@ fn entry(
             return Err(format!("the temperatures {low}, {middle}, {high} do not ascend"));
         }
     };
-    Ok(Entry { composition, thermo: Thermo::Nasa7(ranges), line, own: false })
+    Ok(Entry { composition, repeated, thermo: Thermo::Nasa7(ranges), line, own: false })
 }
 
 /// Text for an element that is not declared.
