@@ -14,6 +14,8 @@ from odeum.errors import InputError
 
 Floats = NDArray[np.float64]
 
+_LARGEST = float(np.finfo(np.float32).max)
+
 
 def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
     """The numbers of an argument: any shape, float64, and C order unless copies are not wanted for that.
@@ -96,6 +98,15 @@ def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     return array
 
 
+def single(field: str, array: Floats) -> None:
+    """Refuses finite numbers that single precision does not have."""
+    too_large = np.isfinite(array) & (np.abs(array) > _LARGEST)
+    if too_large.any():
+        place = tuple(np.argwhere(too_large)[0])
+        remedy = 'scale it, or use precision="f64"'
+        raise InputError(f"{field}{at(place)}", f"{array[place]}, but f32 ends at 3.4e38", remedy)
+
+
 def positive(field: str, value: Any) -> Floats:
     """As `finite`, and all of them above zero."""
     array = finite(field, value)
@@ -125,6 +136,13 @@ def text(field: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(field, repr(value), "give text")
     return value
+
+
+def flag(field: str, value: Any) -> bool:
+    """A truth value; the text "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(field, repr(value), "give True or False")
+    return bool(value)
 
 
 def mapping(field: str, value: Any, remedy: str) -> Mapping[Any, Any]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from odeum._convert import flag
 from odeum.errors import InputError
 
 
 def free(path: Path, overwrite: bool) -> None:
     """Refuses a path at which there is something already, unless that may go."""
-    if path.exists() and not overwrite:
+    if not flag("overwrite", overwrite) and path.exists():
         raise InputError("path", f"{path}, which exists", "choose another path, or overwrite=True")
 
 

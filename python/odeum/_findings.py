@@ -16,10 +16,15 @@ def _sentence(told: Told) -> str:
     words = f"`{field}`: {message}" if field and f"`{field}`" not in message else message
     if found and found not in words:
         words += f" (found {found})"
-    # Lines of a case that this package wrote mean nothing to a reader.
-    if place and not place.startswith("case:"):
+    place = _known(place)
+    if place:
         words = f"{place}: {words}"
     return f"{words}; {remedy}" if remedy else words
+
+
+def _known(place: str) -> str:
+    """The place, unless it is in a case that this package wrote, whose lines mean nothing to a reader."""
+    return "" if place.startswith("case:") else place
 
 
 def tell(all_told: Sequence[Told]) -> None:
@@ -29,9 +34,9 @@ def tell(all_told: Sequence[Told]) -> None:
             warnings.warn(_sentence(told), OdeumWarning, stacklevel=_depth())
     errors = [told for told in all_told if told[0] == "error"]
     if errors:
-        _, message, _, field, found, remedy = errors[0]
+        _, message, place, field, found, remedy = errors[0]
         sentences = [_sentence(told) for told in errors]
-        raise InputError(field, found or message, remedy, "\n".join(sentences))
+        raise InputError(field or _known(place), found or message, remedy, "\n".join(sentences))
 
 
 def _depth() -> int:

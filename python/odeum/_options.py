@@ -35,6 +35,19 @@ _SECTIONS = {
     "device": "run",
 }
 
+# The keys of [method] that a call may give as `None`, which is as if it did not.
+_METHOD = (
+    "controller",
+    "first_step",
+    "fixed_step",
+    "growth_limit",
+    "largest_step",
+    "max_evaluations",
+    "max_stages",
+    "max_steps",
+    "spectral_radius",
+)
+
 # A span for a case whose solver is given others later: no step size is too small to reach its end.
 SHORT_SPAN = (0.0, 1e-30)
 
@@ -67,7 +80,7 @@ def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
     else:
         made["method"]["name"] = plain("method", method)
     for name, value in options.items():
-        if value is not None:
+        if _is_given(name, value):
             made[_SECTIONS.get(name, "method")][name] = _save(value) if name == "save" else plain(name, value)
     return {section: keys for section, keys in made.items() if keys}
 
@@ -81,8 +94,18 @@ def changes(options: Mapping[str, Any]) -> dict[str, Document]:
             made["method"] = {str(key): plain(f"method.{key}", each) for key, each in keys.items()}
         else:
             keys = made.setdefault(_SECTIONS.get(name, "method"), {})
-            keys[name] = None if value is None else _save(value) if name == "save" else plain(name, value)
+            given = _is_given(name, value)
+            keys[name] = None if not given else _save(value) if name == "save" else plain(name, value)
     return made
+
+
+def _is_given(name: str, value: Any) -> bool:
+    """Whether an option has a value; what is wrong with a name that has one is told by whoever reads it."""
+    if value is None and name not in _SECTIONS and name not in _METHOD:
+        raise InputError(
+            name, "no option of this name", f"there are {', '.join(sorted((*_SECTIONS, *_METHOD)))}"
+        )
+    return value is not None
 
 
 def start_and_end(span: Any) -> list[float]:

@@ -29,7 +29,7 @@ class InputError(OdeumError, ValueError):
     Attributes
     ----------
     field : str
-        The argument, as ``tolerance.rtol`` or ``states[3]``.
+        The argument, as ``tolerance.rtol`` or ``states[3]``; of a mechanism the place in its file, as ``gas.yaml:10``.
     found : str
         What was found there.
     remedy : str

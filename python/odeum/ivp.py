@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from odeum import _options
 from odeum._case import finished
-from odeum._convert import Floats, finite, numbers
+from odeum._convert import Floats, finite, flag, numbers, single
 from odeum._progress import Progress
 from odeum.equations import Equations
 from odeum.errors import InputError
@@ -144,6 +144,7 @@ def solve_ivp(
     for name, value in (("dense_output", dense_output), ("events", events)):
         if value is not None and value is not False:
             raise InputError(name, repr(value), "leave it out: there is t_eval, and `until` of Runs.solve")
+    flag("vectorized", vectorized)
     states = numbers("y0", y0, copies=False)
     if states.ndim == 0 or states.shape[-1] == 0:
         raise InputError("y0", f"an array of shape {states.shape}", "give states [*batch, n]")
@@ -188,6 +189,8 @@ def solve_ivp(
         # The engine looks at all numbers too, but knows no `y0` and no `args`.
         for name, value in [("y0", states), *((f"args[{k}]", value) for k, value in enumerate(columns))]:
             finite(name, value)
+            if options.get("precision") == "f32":
+                single(name, value)
         raise _by_argument(error, times is not None) from error
     # At the start and at the end [2, n, M].
     ends, given = np.asarray(raw.states), np.asarray(raw.params)

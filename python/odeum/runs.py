@@ -14,7 +14,7 @@ import tomli_w
 
 from odeum import _options
 from odeum._case import Document, EnsembleCase, finished
-from odeum._convert import Floats, kept, number, whole
+from odeum._convert import Floats, flag, kept, number, single, whole
 from odeum._files import free, writing
 from odeum._progress import Progress
 from odeum.errors import InputError
@@ -299,15 +299,23 @@ class Runs:
         Interrupted
             Ctrl-C; `partial` holds the systems that had ended.
         """
+        flag("results_on_gpu", results_on_gpu)
         threads = _options.threads(options)
         case = self.case(span, **options)
         if self._is_plain(case):
             system = self.system
-            usual = system.variables.items()
-            rows = [case.table.get(name, np.array([value])) for name, value in usual]
+            usual = system.variables
+            rows = [case.table.get(name, np.array([value])) for name, value in usual.items()]
             arrays = rows[: len(system.states)], rows[len(system.states) :]
             integrate = system._solve_arrays_on_gpu if results_on_gpu else system._solve_arrays
-            raw, raised = integrate(case, len(self), *arrays, threads, progress)
+            try:
+                raw, raised = integrate(case, len(self), *arrays, threads, progress)
+            except InputError:
+                # The engine looks at all numbers as well, but does not know what was given.
+                if case.document.get("run", {}).get("precision") == "f32":
+                    for name, row in zip(usual, rows, strict=True):
+                        single(name, row if len(row) > 1 else row[0])
+                raise
             return finished(case, system.title, system.states, self.axes, raw, raised)
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         solution = case.solve(
@@ -363,7 +371,8 @@ class Runs:
 
     def _spans(self) -> list[str]:
         """What gives systems spans of their own."""
-        return [name for name in _SPANS if name in self._columns or name in self._sweep]
+        names = [name for name in _SPANS if name not in self.system.variables]
+        return [name for name in names if name in self._columns or name in self._sweep]
 
     def values(self, name: str) -> Floats:
         """What the systems start with: initial values or a parameter, with the shape of the ensemble."""
@@ -408,7 +417,7 @@ class Runs:
         case = whole.case(span, **options)
         document = copy.deepcopy(case.document)
         ensemble = document.setdefault("ensemble", {})
-        sweeps_spans = any(name in self._sweep for name in _SPANS)
+        sweeps_spans = any(name in self._sweep for name in self._spans())
         columns = whole._table() if sweeps_spans else self._columns
         if self._sweep and not sweeps_spans:
             ensemble["sweep"] = {name: values.tolist() for name, values in self._sweep.items()}

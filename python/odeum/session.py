@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum, _options
-from odeum._convert import Floats, at, finite
+from odeum._convert import Floats, finite, single
 from odeum._ended import Ended
 from odeum._fixed import Fixed
 from odeum.errors import InputError
@@ -18,7 +18,6 @@ from odeum.statuses import STATUSES
 if TYPE_CHECKING:
     from odeum.runs import Axis
 
-_LARGEST = float(np.finfo(np.float32).max)
 _NOT_RUN = next(status.number for status in STATUSES if status.name == "not run")
 
 
@@ -118,10 +117,8 @@ class Session(Fixed, Ended):
         array = finite("states", values)
         if array.shape != shape:
             raise InputError("states", f"an array of shape {array.shape}", f"give one of shape {shape}")
-        if self._is_single and (large := np.argwhere(np.abs(array) > _LARGEST)).size:
-            place = tuple(large[0])
-            remedy = 'scale it, or begin the session with precision="f64"'
-            raise InputError(f"states{at(place)}", f"{array[place]}, too large for f32", remedy)
+        if self._is_single:
+            single("states", array)
         self._raw.set_states(array)
 
     def _end_states(self) -> Floats:

@@ -1,6 +1,7 @@
 """The extension refuses whatever it is given: an exception of the right class, never an abort."""
 
 import faulthandler
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import odeum as od
-from odeum import _odeum
+from odeum import _odeum, _options
 
 faulthandler.enable()
 
@@ -189,6 +190,69 @@ def test_what_is_no_whole_number_is_refused(call, field):
         with pytest.raises(od.InputError, match=remedy) as caught:
             call(number)
         assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda flag, _: od.pasr(od.Mechanism(HYDROGEN), premixed=flag), "premixed"),
+        (lambda flag, _: decay().solve((0, 1), results_on_gpu=flag), "results_on_gpu"),
+        (lambda flag, _: decay().solve((0, 1), segments=2, warm_start=flag), "time.warm_start"),
+        (lambda flag, _: od.System(lambda t, y: [-y[0]], states={"x": 1.0}, check=flag), "check"),
+        (lambda flag, _: od.solve_ivp(decay(), (0, 1), [1.0], args=(1.0,), vectorized=flag), "vectorized"),
+        (
+            lambda flag, _: od.solve_ivp(decay(), (0, 1), [1.0], args=(1.0,), dense_output=flag),
+            "dense_output",
+        ),
+        (lambda flag, path: decay().runs().to_toml(path / "a.toml", (0, 1), overwrite=flag), "overwrite"),
+        (lambda flag, _: diffusion(force=flag), "force"),
+        (lambda flag, path: diffusion().save(path / "a.npz", overwrite=flag), "overwrite"),
+        (lambda flag, path: diffusion().to_toml(path / "a.toml", until=1.0, overwrite=flag), "overwrite"),
+    ],
+)
+def test_texts_are_no_truth_values(call, field, tmp_path):
+    """The text "no" counted as true."""
+    for flag in (
+        ("no", "", 1, None) if field not in ("time.warm_start", "dense_output", "force") else ("no", 1)
+    ):
+        with pytest.raises(od.InputError) as caught:
+            call(flag, tmp_path)
+        assert caught.value.field == field, caught.value
+    assert not list(tmp_path.iterdir())
+
+
+def diffusion(**options):
+    model = od.Model({"u": "lap(u)"})
+    return od.Simulation(model, {"u": "x"}, shape={"x": 4}, spacing=1.0, step=0.1, **options)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **none: decay().solve((0, 1), **none),
+        lambda **none: decay().solve((0, 1)).retry(**none),
+        lambda **none: decay().runs().session(**none),
+        lambda **none: decay().runs().to_toml(None, (0, 1), **none),
+        lambda **none: od.solve_ivp(decay(), (0, 1), [1.0], args=(1.0,), **none),
+        lambda **none: od.Mechanism(HYDROGEN).integrator(cells=2, **none),
+        lambda **none: od.Mechanism(HYDROGEN).reactor(**none),
+    ],
+)
+def test_names_without_a_value_are_names(call):
+    with pytest.raises(od.InputError, match=r"rtoll: .*there are"):
+        call(rtoll=None)
+
+
+def test_options_may_be_left_out_by_none():
+    with pytest.raises(od.InputError, match="known keys: name, ") as caught:
+        decay().solve((0, 1), unknown=1.0)
+    names = re.search("known keys: name, (.*)", str(caught.value)).group(1).split(", ")
+    assert sorted(names) == sorted(_options._METHOD)
+    none = dict.fromkeys((*_options._METHOD, *_options._SECTIONS))
+    del none["rtol"], none["atol"]
+    assert decay().solve((0, 1), **none).success.all()
+    keys = dict.fromkeys(("temperature", "pressure", "energy", "equivalence_ratio", "jacobian"))
+    assert od.Mechanism(HYDROGEN).reactor(**keys).states[0] == "T"
 
 
 MASKED = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])

@@ -197,8 +197,9 @@ def test_problems_of_a_mechanism_come_at_once_with_file_and_line(tmp_path):
         lambda: od.Mechanism.from_text(wrong, name="mine"),
         lambda: od.Mechanism(tmp_path / "wrong.yaml"),
     ):
-        with pytest.raises(od.InputError, match=f":{line}: .*QQ"):
+        with pytest.raises(od.InputError, match=f":{line}: .*QQ") as caught:
             made()
+        assert caught.value.field.endswith(f":{line}") and "QQ" in caught.value.found
     with pytest.raises(od.InputError, match="nowhere.yaml"):
         od.Mechanism("nowhere.yaml")
     with pytest.raises(od.InputError, match="phase"):

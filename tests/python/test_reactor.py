@@ -206,6 +206,19 @@ def test_delays_are_counted_from_the_start_of_each_reactor(gas):
         assert raised.value.field in ("t_start", "t_end") and "until" in raised.value.remedy
 
 
+def test_species_may_be_called_as_spans_are():
+    """Columns of such a species are its amounts, and give no spans."""
+    text = "phases:\n- {name: gas, thermo: ideal-gas}\nspecies:\n"
+    for name in ("t_start", "t_end"):
+        text += (
+            f"- {{name: {name}, composition: {{N: 2}}, thermo: {{model: constant-cp, cp0: 30 J/mol/K}}}}\n"
+        )
+    gas = od.Mechanism.from_text(text, name="gas.yaml")
+    runs = gas.reactor()(T=[900.0, 1000.0], p=od.atm, t_start=[0.25, 0.5], t_end=[0.75, 0.5])
+    assert np.isnan(runs.ignition_delay(until=1e-6)).all()
+    assert runs.session()["t_start"].tolist() == [0.25, 0.5]
+
+
 def test_an_approximate_jacobian_warns_only_of_methods_that_were_chosen(gas):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

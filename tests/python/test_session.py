@@ -74,6 +74,25 @@ def test_states_are_copies_and_can_be_set():
     assert (session.states == 1.0).all()
 
 
+def test_numbers_beyond_single_precision_are_told_by_name():
+    """The engine said that they were infinite."""
+    large = [1.0, 1e39]
+    system = od.System.from_text({"x": "-k * x"}, states={"x": 1.0}, parameters={"k": 1.0})
+    usual = od.System.from_text({"x": "-x"}, states={"x": -1e39})
+    session = system.sweep(k=[1.0, 2.0]).session(precision="f32")
+    for field, call in [
+        ("x[1]", lambda: system(x=large).solve((0, 1), precision="f32")),
+        ("k[1]", lambda: system.sweep(k=large).solve((0, 1), precision="f32")),
+        ("x", lambda: usual.solve((0, 1), precision="f32")),
+        ("y0[0]", lambda: od.solve_ivp(system, (0, 1), [1e39], args=(1.0,), precision="f32")),
+        ("args[0][1]", lambda: od.solve_ivp(system, (0, 1), [1.0], args=(large,), precision="f32")),
+        ("states[0, 1]", lambda: setattr(session, "states", [large])),
+    ]:
+        with pytest.raises(od.InputError, match=r"1e\+39, but f32 ends at 3\.4e38") as caught:
+            call()
+        assert caught.value.field == field
+
+
 def test_single_precision_stays_single():
     session = single(runs())
     session.advance((0, 1))

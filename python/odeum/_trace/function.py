@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from odeum._convert import flag
 from odeum._trace import names
 from odeum._trace.array import States
 from odeum._trace.check import Floats, compare
@@ -85,7 +86,7 @@ def trace(
         return floats(returned, states)
 
     equations = Equations(dict(zip(states, texts, strict=True)), definitions)
-    if check(equations) if callable(check) else check:
+    if check(equations) if callable(check) else flag("check", check):
         compare(at, record, outputs, states, (TIME, *states, *parameters))
     return equations
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum
-from odeum._convert import Floats, number, numbers, positive, whole
+from odeum._convert import Floats, flag, number, numbers, positive, whole
 from odeum._options import MOST_THREADS
 from odeum._progress import Progress, told
 from odeum.chemistry.composition import Composition, by_name
@@ -99,7 +99,7 @@ def pasr(
         "--threads": None if threads is None else str(whole("threads", threads, 1, MOST_THREADS)),
     }
     arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
-    raw = _odeum.Pasr(mechanism._raw, arguments + ([] if premixed else ["--non-premixed"]))
+    raw = _odeum.Pasr(mechanism._raw, arguments + ([] if flag("premixed", premixed) else ["--non-premixed"]))
     with told(progress, raw.steps, "steps") as tell:
         T, p, Y, t, run = map(np.asarray, raw.run(tell))
         if tell is not None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _COMPOSITIONS = ("fuel", "oxidizer", "mole_fractions", "mass_fractions", "moles", "masses")
+# The other keys of [system] that a call may give as `None`, which is as if it did not.
+_KEYS = ("energy", "equivalence_ratio", "jacobian", "pressure", "temperature", "temperature_margin")
 
 
 def section_of(mechanism: Mechanism, kind: str, keys: Mapping[str, Any]) -> Document:
@@ -70,6 +72,10 @@ class Reactor(System):
     def __init__(self, mechanism: Mechanism, kind: str = "constant volume", **keys: Any) -> None:
         self.mechanism = mechanism
         self.kind = kind
+        for key in keys:
+            if keys[key] is None and key not in (*_COMPOSITIONS, *_KEYS):
+                known = ", ".join((*_COMPOSITIONS, *_KEYS))
+                raise InputError(key, "no key of this name", f"there are {known}")
         keys = {key: value for key, value in keys.items() if value is not None}
         self._set(section_of(mechanism, kind, keys), mechanism._texts)
         # Copies: reactors with other compositions are made of them.

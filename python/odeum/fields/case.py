@@ -11,7 +11,7 @@ import tomli_w
 
 from odeum import _nvrtc, _odeum
 from odeum._case import Document
-from odeum._convert import mapping, number, refuse_stripped
+from odeum._convert import flag, mapping, number, refuse_stripped
 from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, along, array, is_array
@@ -198,8 +198,8 @@ def _time(start: Start, said: Mapping[str, Any]) -> Document:
     for key in ("method", "stages", "step", "max_steps"):
         if key in said:
             time[key] = plain(key, said[key])
-    if said.get("force"):
-        time["force"] = plain("force", said["force"])
+    if flag("force", said.get("force", False)):
+        time["force"] = True
     if "tolerance" in said:
         tolerance = said["tolerance"]
         if isinstance(tolerance, Mapping):
