@@ -251,6 +251,7 @@ def test_options_may_be_left_out_by_none():
     none = dict.fromkeys((*_options._METHOD, *_options._SECTIONS))
     del none["rtol"], none["atol"]
     assert decay().solve((0, 1), **none).success.all()
+    assert od.Mechanism(HYDROGEN).integrator(cells=2, **none).cells == 2
     keys = dict.fromkeys(("temperature", "pressure", "energy", "equivalence_ratio", "jacobian"))
     assert od.Mechanism(HYDROGEN).reactor(**keys).states[0] == "T"
 

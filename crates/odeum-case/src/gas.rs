@@ -98,7 +98,7 @@ pub fn remedy(error: &StateError) -> (Option<&str>, String) {
             (Some(PRESSURE), "give a pressure above zero, in Pa".to_owned())
         }
         StateError::NotPositive { what: "equivalence ratio", .. } => {
-            (Some(RATIO), "give zero (oxidizer alone) or more".to_owned())
+            (Some(RATIO), "give a number, zero (oxidizer alone) or more".to_owned())
         }
         StateError::Fraction { species, .. } => (Some(species), "give zero or more".to_owned()),
         StateError::Sum(0.0) => (

@@ -131,7 +131,7 @@ impl fmt::Display for StateError {
                 )
             }
             StateError::NotPositive { what: "equivalence ratio", value } => {
-                write!(f, "equivalence ratio {value}: expected a number not below zero")
+                write!(f, "equivalence ratio {value}: expected a finite number not below zero")
             }
             StateError::NotPositive { what, value } => {
                 write!(f, "{what} {value}: expected a positive number")

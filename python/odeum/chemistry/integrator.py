@@ -82,7 +82,7 @@ class Integrator(Fixed):
         if species_axis not in (None, 0, 1):
             raise InputError("species_axis", repr(species_axis), "give 0 or 1")
         for name in ("save", "until", "precision"):
-            if name in options:
+            if options.get(name) is not None:
                 raise InputError(name, "in an integrator", "leave it out")
         low, high = mechanism.temperature_bounds
         # A gas that the mechanism can describe: cells have their own.

@@ -99,7 +99,7 @@ pub(super) fn read(
                     source_spans.put(Argument::new("save_at").at(i), item.source_span());
                 }
             }
-            range::read(&field, span.flatten()).map(Some)
+            read_save(&field, span.flatten()).map(Some)
         }
     };
     let until = section.get("until").map(|field| {
@@ -114,6 +114,19 @@ pub(super) fn read(
         save: save?,
         until: until.map_or(Some(None), |until| until.map(Some))?,
     })
+}
+
+/// Times, or their number within the span.
+fn read_save(field: &Field<'_>, span: Option<(f64, f64)>) -> Option<Values> {
+    if field.is_table() && span.is_none() {
+        let section = field.section()?;
+        if !(section.has("from") || section.has("to")) {
+            let message = format!("`{}` has a number of times, but there is no span", field.name);
+            return field
+                .refuse(message, "give `from` and `to` as well, or list the times, as [1.0, 2.0]");
+        }
+    }
+    range::read(field, span)
 }
 
 const UNTIL_HELP: &str =

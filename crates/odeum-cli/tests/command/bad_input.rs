@@ -130,6 +130,12 @@ fn spans_and_times() {
     folder.write("t.csv", "a,t_end\n1.0,1.0\n2.0,0.0\n");
     folder.write("a.toml", format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n"));
     refused_in(&folder, &["span of table row 1", "t.csv"]);
+    let own_spans = with("span = [0.0, 1.0]", "save = { count = 3 }");
+    folder.write("a.toml", format!("{own_spans}[ensemble]\ntable = \"t.csv\"\n"));
+    refused_in(
+        &folder,
+        &["number of times, but there is no span", "--> a.toml:8:8", "`from` and `to`"],
+    );
 }
 
 #[test]
@@ -242,6 +248,8 @@ fn tables_with_wrong_columns_or_ragged_rows() {
     table("a\n1\n\n2\n", "", &["`a` is not a number", "--> t.csv:3:1", found]);
     table("a\r\n\r\n2\r\nx\r\n", "", &["--> t.csv:2:1", found, "--> t.csv:4:1", "found: x"]);
     table("a,k\r\n1,2\r\n1,x2\r\n", "", &["--> t.csv:3:3", "found: x2"]);
+    table("# a comment\ra,k\r1,2\r1,x2\r", "", &["--> t.csv:4:3", "found: x2"]);
+    table("a\r1\r\r2\r", "", &["`a` is not a number", "--> t.csv:3:1", found]);
     table("a,k\n1,2\n", "sweep = { k = [1.0] }", &["both in the table and in the sweep"]);
 
     let folder = Folder::new();

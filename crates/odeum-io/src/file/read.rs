@@ -2,12 +2,13 @@
 
 use crate::finding::Finding;
 use crate::source::Source;
+use odeum_core::line_feeds;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads a UTF-8 file of at most `limit` bytes; a byte-order mark is skipped.
+/// Reads a UTF-8 file of at most `limit` bytes; a byte-order mark is skipped, and lines may end in carriage returns alone.
 pub fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Finding> {
     let name = path.display().to_string();
     let bytes = read_bytes(path, what, limit)?;
@@ -21,11 +22,8 @@ pub fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Fin
             .found(format!("byte 0x{byte:02x} at offset {at}"))
             .help("save the file as UTF-8 (in most editors: Save with encoding)")
     })?;
-    let text = match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
-    };
-    Ok(Source::new(name, text))
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    Ok(Source::new(name, line_feeds(text)))
 }
 
 /// Reads a file of at most `limit` bytes.

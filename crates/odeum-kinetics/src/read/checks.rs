@@ -153,16 +153,37 @@ fn finite(reaction: &Reaction, log: &mut Log) {
 /// Tells of reactions given twice without a mark, and of marks without a partner.
 fn duplicates(found: &Found, log: &mut Log) {
     let Duplicates { twice, alone, .. } = Duplicates::of(&found.mechanism);
-    for (i, j) in twice {
-        let again = &found.mechanism.reactions[j];
+    let reactions = &found.mechanism.reactions;
+    for &(i, j) in &twice {
+        let again = &reactions[j];
+        if is_reverse(reactions, j) && twice.iter().any(|pair| pair.1 == j - 1) {
+            continue;
+        }
         found.enter_reaction(j, log);
         let what = format!("the same reaction as that of {}", found.line_of(i, j));
         log.error(again.line, &again.equation, what, "remove one, or mark both as duplicates");
     }
-    for i in alone {
-        let reaction = &found.mechanism.reactions[i];
+    for &i in &alone {
+        let reaction = &reactions[i];
+        // One mark is of both: it needs a partner of one of them.
+        if is_reverse(reactions, i) || is_reverse(reactions, i + 1) && !alone.contains(&(i + 1)) {
+            continue;
+        }
         found.enter_reaction(i, log);
         let what = "marked as a duplicate, but of no other reaction".to_owned();
         log.error(reaction.line, &reaction.equation, what, "remove the mark");
     }
+}
+
+/// Whether a reaction is the reverse of the one before, given by REV in the same entry.
+fn is_reverse(reactions: &[Reaction], i: usize) -> bool {
+    let Some([forward, reverse]) = i.checked_sub(1).and_then(|first| reactions.get(first..=i))
+    else {
+        return false;
+    };
+    forward.line == reverse.line
+        && forward.duplicate == reverse.duplicate
+        && !(forward.reversible || reverse.reversible)
+        && forward.reactants == reverse.products
+        && forward.products == reverse.reactants
 }

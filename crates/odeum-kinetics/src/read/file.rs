@@ -3,6 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use odeum_core::line_feeds;
+
 use super::problem::Log;
 use super::{Finder, MAX_BYTES, Named, Read, ReadErrors};
 
@@ -69,8 +71,10 @@ pub fn from_text(
     thermo: Option<Named<'_>>,
     phase: Option<&str>,
 ) -> Result<Read, ReadErrors> {
-    let mechanism = Named { text: unmarked(mechanism.text), ..mechanism };
-    let thermo = thermo.map(|thermo| Named { text: unmarked(thermo.text), ..thermo });
+    let text = line_feeds(unmarked(mechanism.text));
+    let data = thermo.map(|thermo| line_feeds(unmarked(thermo.text)));
+    let mechanism = Named { text: &text, ..mechanism };
+    let thermo = thermo.zip(data.as_deref()).map(|(thermo, text)| Named { text, ..thermo });
     by_format(mechanism, thermo, phase, &super::alone, Log::new(mechanism.file))
 }
 
@@ -154,7 +158,7 @@ fn decode(bytes: Vec<u8>, log: &mut Log) -> Option<String> {
         return None;
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Some(unmarked(&text).to_owned()),
+        Ok(text) => Some(line_feeds(unmarked(&text)).into_owned()),
         Err(error) => {
             let bytes = error.as_bytes();
             let line = 1 + bytes[..error.utf8_error().valid_up_to()]
@@ -163,7 +167,8 @@ fn decode(bytes: Vec<u8>, log: &mut Log) -> Option<String> {
                 .count();
             let found = "not UTF-8: read as Latin-1".to_owned();
             log.warn(line, "", found, "save it as UTF-8 if names look wrong");
-            Some(bytes.iter().map(|&byte| char::from(byte)).collect())
+            let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+            Some(line_feeds(&text).into_owned())
         }
     }
 }

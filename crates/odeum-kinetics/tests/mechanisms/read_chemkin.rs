@@ -149,6 +149,34 @@ fn an_element_twice_is_told() {
     }
 }
 
+/// The two reactions of an entry with REV have one mark.
+#[test]
+fn an_entry_with_its_reverse_is_told_once() {
+    let problems = |reactions: &str| {
+        let read = mechanism(&text(&SPECIES, &format!("REACTIONS\n{reactions}\nEND\n")));
+        read.map_or_else(|errors| errors.problems, |_| Vec::new())
+    };
+    let (entry, reverse) = ("H2+O=H+OH 1e13 0 0", "REV/1e12 0 0/");
+    for (reactions, expected) in [
+        (format!("{entry}\n{reverse} DUP"), "marked as a duplicate"),
+        (format!("{entry}\n{reverse}\n{entry}\n{reverse}"), "the same reaction"),
+    ] {
+        let problems = problems(&reactions);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].found.contains(expected), "{problems:?}");
+        assert_eq!(problems[0].subject, "H2+O=H+OH");
+    }
+    // A partner of one of the two.
+    for partner in [entry, "H2+O=>H+OH 1e13 0 0", "H+OH=>H2+O 1e13 0 0"] {
+        for pair in [
+            format!("{entry}\n{reverse} DUP\n{partner}\nDUP"),
+            format!("{partner}\nDUP\n{entry}\n{reverse} DUP"),
+        ] {
+            assert_eq!(problems(&pair), [], "{pair}");
+        }
+    }
+}
+
 /// Efficiencies beside a collider that is named doubled the rate; Cantera leaves them out.
 #[test]
 fn efficiencies_need_a_third_body() {

@@ -184,6 +184,29 @@ fn files_that_are_no_mechanisms() {
     assert!(read::from_path(Path::new("/nowhere/h2.yaml"), None, None).is_err());
 }
 
+/// As on the Macintosh of old.
+#[test]
+fn lines_may_end_in_carriage_returns_alone() {
+    let folder = Folder::new("returns");
+    let chemkin = include_str!("../../fuzz/corpus/chemkin/small.inp");
+    for (name, text) in [("a.inp", chemkin), ("a.yaml", include_str!("../data/rate-laws.yaml"))] {
+        let mechanism = |text: &str| {
+            let read = read::from_text(Named { file: name, text }, None, None);
+            let mut mechanism = read.unwrap_or_else(|e| panic!("{name}: {e}")).mechanism;
+            mechanism.name.clear();
+            mechanism
+        };
+        let expected = mechanism(text);
+        let returns = text.replace('\n', "\r");
+        assert_eq!(mechanism(&returns), expected);
+        // Some lines alone.
+        assert_eq!(mechanism(&text.replacen('\n', "\r", text.lines().count() / 2)), expected);
+        folder.write(name, &returns);
+        let read = read::from_path(&folder.0.join(name), None, None).unwrap();
+        assert_eq!(read.mechanism.reactions, expected.reactions);
+    }
+}
+
 #[test]
 fn texts_are_read_as_files_are() {
     let small = include_str!("../../fuzz/corpus/chemkin/small.inp");
