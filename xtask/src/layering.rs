@@ -48,7 +48,15 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
         "odeum-core",
         &[
             &[
-                "argument", "lock", "memory", "pattern", "random", "range", "real", "spelling",
+                "argument",
+                "line_ends",
+                "lock",
+                "memory",
+                "pattern",
+                "random",
+                "range",
+                "real",
+                "spelling",
                 "threads",
             ],
             &["error", "recycled"],
