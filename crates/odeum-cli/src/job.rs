@@ -23,6 +23,11 @@ pub(crate) trait Job {
     /// Files that it would replace beside the result.
     fn others(&self, target: &Target) -> Vec<PathBuf>;
 
+    /// Those of the others that are folders.
+    fn folders(&self, _target: &Target) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Whether there is something that `--resume` goes on from. The job refuses it where it is of another
     /// run; else what lies beside it is of this run, and may be replaced.
     fn goes_on(&self, target: &Target) -> bool;
@@ -78,6 +83,7 @@ fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
         .map_err(Stop::bad)?;
     let _lock = target.lock(tell).map_err(Stop::bad)?;
     refuse_to_replace(job, &target, args).map_err(Stop::bad)?;
+    refuse_another_kind(job, &target).map_err(Stop::bad)?;
     let ready = job.prepare().map_err(Stop::bad)?;
     target.probe(job.disk_bytes()).map_err(Stop::bad)?;
     let room = target.room(job.result_bytes());
@@ -131,6 +137,18 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
             .help("go on from it with --resume, or start anew with --overwrite"));
     }
     job.others(target).into_iter().find(|path| path.exists()).map_or(Ok(()), |p| Err(exists(p)))
+}
+
+/// A file is never replaced by a folder, nor a folder by a file, which would fail after the run began.
+fn refuse_another_kind(job: &impl Job, target: &Target) -> Result<(), Finding> {
+    let folders = job.folders(target);
+    let another = |path: &PathBuf| path.exists() && path.is_dir() != folders.contains(path);
+    job.others(target).into_iter().find(another).map_or(Ok(()), |path| {
+        let (ours, there) = if path.is_dir() { ("file", "folder") } else { ("folder", "file") };
+        Err(Finding::error(format!("where a {ours} is to be written there is a {there}"))
+            .in_file(path.display().to_string())
+            .help("move it away, or choose another place with --output"))
+    })
 }
 
 /// Says that a run goes on, and from where.

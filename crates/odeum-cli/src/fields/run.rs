@@ -102,6 +102,10 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
         target::others(self.plan.case, target)
     }
 
+    fn folders(&self, target: &Target) -> Vec<PathBuf> {
+        target::folders(self.plan.case, target)
+    }
+
     fn goes_on(&self, target: &Target) -> bool {
         target.checkpoint().exists() || target.npz().exists()
     }

@@ -27,6 +27,13 @@ pub(super) fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
     files
 }
 
+/// Those of them that are folders.
+pub(super) fn folders(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+    let place = frames::place(&case.output, target);
+    let stores = field::chosen::<f64>(&case.output.formats).filter(|f| f.writes_folders());
+    stores.flat_map(|format| format.files(&place)).chain([place.folder()]).collect()
+}
+
 /// Removes what an earlier run has written, so that nothing of it stays among the new files.
 pub(super) fn clear(case: &FieldCase, target: &Target) {
     let _ = std::fs::remove_file(target.checkpoint());

@@ -570,8 +570,14 @@ fn what_cannot_be_written_is_said_before_the_run() {
     folder.write("a.toml", TURING).write("file", "not a folder");
     let said = folder.odeum(&["run", "a.toml", "-o", "file/deep"]);
     said.refused(&["cannot write the output", "--output"]);
-    // A folder of states that is a file: seen by the writing thread.
-    folder.write("b.frames", "not a folder");
+}
+
+#[test]
+fn what_cannot_be_written_on_the_way_ends_the_run() {
+    let folder = Folder::new();
+    folder.write("a.toml", TURING);
+    // A file of a state that is a folder: seen by the writing thread.
+    std::fs::create_dir_all(folder.path("b.frames/00001.vti")).unwrap();
     let said = folder.odeum(&["run", "a.toml", "-o", "b.npz", "--overwrite"]);
     assert_eq!(said.code, 3, "{}", said.err);
     assert!(said.err.contains("cannot write the output"), "{}", said.err);

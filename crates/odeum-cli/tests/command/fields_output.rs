@@ -369,3 +369,28 @@ fn xml_files_are_well_formed_whatever_the_names() {
     let expected = "file=\"R&amp;D &lt;1&gt; 'x' 50%.frames/00003.vti\"/>";
     assert!(list.contains(expected) && folder.has(&format!("{name}.frames/00003.vti")), "{list}");
 }
+
+/// A run ended with exit code 3 when it came to write its first state.
+#[test]
+fn files_and_folders_do_not_replace_each_other() {
+    let folder = Folder::new();
+    let case = "[system]\nspecies = [\"u\"]\nequations = { u = \"lap(u)\" }\n[grid]\nshape = [4, 3, 2]\n\
+                spacing = 1.0\n[initial]\nu = 1.0\n[time]\nuntil = 0.2\nstep = 0.04\n[output]\nevery = 0.1\n\
+                formats = [\"zarr\", \"vti\"]\nseries = { every = 1 }\n";
+    folder.write("a.toml", case);
+    for name in ["a.zarr", "a.frames"] {
+        let said = folder.write(name, "mine").odeum(&["run", "a.toml", "--overwrite"]);
+        said.refused(&[name, "where a folder is to be written there is a file"]);
+        assert!(folder.read(name) == b"mine" && !folder.has("a.npz"));
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    for name in ["a.pvd", "a.csv"] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+        let said = folder.odeum(&["run", "a.toml", "--overwrite"]);
+        said.refused(&[name, "where a file is to be written there is a folder"]);
+        std::fs::remove_dir(folder.path(name)).unwrap();
+    }
+    for _ in 0..2 {
+        folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+    }
+}

@@ -57,6 +57,11 @@ pub trait Format<T>: Sync {
     /// Files and folders that a run would replace, but for the folder of numbered files.
     fn files(&self, place: &Place) -> Vec<PathBuf>;
 
+    /// Whether these are folders.
+    fn writes_folders(&self) -> bool {
+        false
+    }
+
     /// Bytes on the disk of a state with so many, about.
     fn bytes(&self, state: u128) -> u128;
 

@@ -19,6 +19,10 @@ impl<T: Precision> Format<T> for Store {
         vec![place.target.file("zarr")]
     }
 
+    fn writes_folders(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, state: u128) -> u128 {
         state
     }
