@@ -301,3 +301,19 @@ def test_pyvista():
     assert data.dimensions == (6, 5, 4) and data.spacing == (0.5, 0.5, 0.5)
     assert np.array_equal(data.cell_data["u"].reshape(3, 4, 5), sim.arrays["u"])
     assert np.array_equal(data.cell_data["mask"].reshape(3, 4, 5) == 1, sim.mask)
+
+
+def test_times_are_those_that_were_meant(tmp_path):
+    sim = made(step=0.1)
+    for _ in range(3):
+        sim.advance(0.1)
+    assert sim.t == 0.3
+    sim.save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as file:
+        assert file["t"] == 0.3
+    # Steps of 0.1 end at 0.30000000000000004.
+    other = made(step=0.1)
+    other.advance_to(0.3)
+    other.save(tmp_path / "b.npz")
+    with np.load(tmp_path / "b.npz") as file:
+        assert file["t"] == 0.3

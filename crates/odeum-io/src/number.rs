@@ -15,6 +15,15 @@ impl<T: Scalar> fmt::Display for Exact<T> {
     }
 }
 
+/// Times that differ by so many units of the last place are meant to be equal: each is a sum of many steps.
+const ROUNDINGS: f64 = 16.0;
+
+/// The time that is meant: of what differs by rounding alone the shorter number.
+pub fn time_told(t: f64) -> f64 {
+    let short: f64 = format!("{t:.11e}").parse().unwrap_or(t);
+    if (short - t).abs() <= ROUNDINGS * f64::EPSILON * t.abs() { short } else { t }
+}
+
 /// A whole number with thin groups of three: `1 048 576`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();

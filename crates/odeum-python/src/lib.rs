@@ -81,6 +81,12 @@ mod _odeum {
         odeum_ode::Method::all().iter().map(odeum_ode::Method::name).collect()
     }
 
+    /// The time that is meant: of what differs by rounding alone the shorter number.
+    #[pyfunction]
+    fn time_told(t: f64) -> f64 {
+        odeum_io::number::time_told(t)
+    }
+
     /// What is counted for each system, in the order of the columns of `Solution.stats`.
     #[pyfunction]
     fn counts() -> [&'static str; odeum_ode::Stats::COUNTS] {

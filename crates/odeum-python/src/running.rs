@@ -84,7 +84,7 @@ pub(crate) trait Running {
     /// Limits of the steps over times up to `until`, or as far as they were judged for.
     fn limits(&self, until: Option<f64>) -> Result<Limits, Error>;
     /// Writes the present state in the format of a name.
-    fn save(&self, path: &Path, format: &str) -> Result<(), Trouble>;
+    fn save(&self, path: &Path, format: &str, t: f64) -> Result<(), Trouble>;
 }
 
 /// Makes the simulation of a case.
@@ -259,9 +259,9 @@ impl<T: Real> Running for Run<T> {
         Ok((largest, limits.euler, limits.radius, limits.growth, limits.positive, remedy))
     }
 
-    fn save(&self, path: &Path, format: &str) -> Result<(), Trouble> {
+    fn save(&self, path: &Path, format: &str, t: f64) -> Result<(), Trouble> {
         let problem = &self.case.problem;
-        let (t, names) = (self.simulation.t(), problem.model.species());
+        let names = problem.model.species();
         let threads = odeum_case::device::threads_of(&self.case.device);
         match format {
             "npz" => {

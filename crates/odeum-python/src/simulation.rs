@@ -233,9 +233,9 @@ impl Simulation {
         limits.map_err(|error| self.refused(py, error))
     }
 
-    /// Writes the present state: as `npz`, `vti` or `zarr`.
-    fn save(&self, py: Python<'_>, path: PathBuf, format: String) -> PyResult<()> {
-        let saved = self.worker.ask(py, move |running| running.save(&path, &format))?;
+    /// Writes the present state, which is said to be that of a time: as `npz`, `vti` or `zarr`.
+    fn save(&self, py: Python<'_>, path: PathBuf, format: String, t: f64) -> PyResult<()> {
+        let saved = self.worker.ask(py, move |running| running.save(&path, &format, t))?;
         saved.map_err(|trouble| match trouble {
             Trouble::Case(finding) => wrong(py, finding.field("path").help("choose another path")),
             Trouble::Library(error) => self.refused(py, error),

@@ -29,7 +29,7 @@ def save(simulation: Simulation, path: Path, overwrite: bool) -> None:
         if kind != "zarr" or not (path / "zarr.json").is_file():
             raise InputError("path", f"{path}, a folder that is no Zarr store", "choose another path")
         shutil.rmtree(path)
-    simulation._raw.save(path, kind)
+    simulation._raw.save(path, kind, simulation.t)
 
 
 def write_case(simulation: Simulation, path: Path, until: Any, overwrite: bool) -> None:

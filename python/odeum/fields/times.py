@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from odeum import _odeum
 from odeum._convert import finite, number
 from odeum._findings import tell
 from odeum._progress import Progress, told
@@ -26,7 +27,7 @@ def after(t: float, dt: Any) -> float:
     step = number("dt", dt)
     if not step > 0:
         raise InputError("dt", str(step), "give a positive time")
-    return t + step
+    return _multiple(t, 1, step)
 
 
 def to(
@@ -47,8 +48,8 @@ def _rounding(t: float) -> float:
 def _multiple(t: float, n: int, interval: float) -> float:
     """The time n intervals after another; of what differs by rounding alone the shorter number is meant."""
     after = t + n * interval
-    short = float(f"{after:.12g}")
-    return short if abs(short - after) <= min(_rounding(after), _NEAR * interval) else after
+    told = _odeum.time_told(after)
+    return told if abs(told - after) <= _NEAR * interval else after
 
 
 def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: Any) -> list[float]:

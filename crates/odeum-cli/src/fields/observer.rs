@@ -7,6 +7,7 @@ use super::writer::{Message, Signals};
 use odeum_case::{Every, FieldCase, FieldOutput};
 use odeum_fields::{Counts, Precision, Simulation};
 use odeum_io::checkpoint::field::Header;
+use odeum_io::number;
 use odeum_ode::{Error, Monitor};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -42,14 +43,9 @@ pub(super) struct Observer<'a, T: Precision> {
     pub(super) last_header: Option<Header>,
 }
 
-/// Times that differ by so many units of the last place are meant to be equal: each is a sum of many steps.
-const ROUNDINGS: f64 = 16.0;
-
-/// The time that files say: of what differs by rounding alone the shorter number is meant.
+/// The time that files say.
 pub(super) fn time_told<T: Precision>(simulation: &Simulation<T>) -> f64 {
-    let t = simulation.t();
-    let short: f64 = format!("{t:.11e}").parse().unwrap_or(t);
-    if (short - t).abs() <= ROUNDINGS * f64::EPSILON * t.abs() { short } else { t }
+    number::time_told(simulation.t())
 }
 
 impl<T: Precision> Observer<'_, T> {
