@@ -333,3 +333,11 @@ def test_times():
             call()
         assert raised.value.field and raised.value.remedy
     assert sim.t == 0.01
+
+
+def test_a_spacing_of_zero_is_told_as_such():
+    error = refused({"u": U, "v": 1.0}, spacing=0.0)
+    assert error.field == "spacing" and "0 along x" in error.found and "positive" in error.remedy
+    assert "none along y" in refused({"u": U, "v": 1.0}, spacing={"x": 0.1, "z": 0.1}).found
+    sim = od.Simulation(MODEL, {"u": U[0, 0], "v": 1.0}, spacing=(0.5, 0.0, 0.0))
+    assert sim.spacing == {"x": 0.5, "y": 0.5, "z": 0.5}

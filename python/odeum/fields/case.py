@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -125,19 +126,22 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
     for key in ("spacing", "origin"):
         if key in said and start.spacing and not start.labels:
             raise InputError(key, str(said[key]), "leave it out: the initial values have coordinates")
-    spacing = along("spacing", said.get("spacing"), 0.0)
+    spacing = along("spacing", said.get("spacing"), nan)
     if spacing is None and start.spacing:
-        spacing = [start.spacing.get(axis, 0.0) for axis in AXES]
+        spacing = [start.spacing.get(axis, nan) for axis in AXES]
     if spacing is not None:
-        for axis, h, n in zip(AXES, spacing, shape or [1.0] * 3, strict=True):
-            if h == 0 and n > 1:
-                place, remedy = "spacing", "give the edge along each axis of several cells"
+        cells = shape or [1.0] * 3
+        for axis, h, n in zip(AXES, spacing, cells, strict=True):
+            if (isnan(h) or h == 0) and n > 1:
+                place, remedy = "spacing", "give a positive edge along each axis of several cells"
                 if "spacing" not in said:
                     place, remedy = f"start.{axis}", f"give them: start.assign_coords({axis}=...)"
-                raise InputError(place, f"none along {axis}, which has {n:g} cells", remedy)
+                raise InputError(
+                    place, f"{'none' if isnan(h) else 0} along {axis}, which has {n:g} cells", remedy
+                )
         # Along an axis of one cell that has none the edge of the others is as good as any.
-        usual = next((h for h in spacing if h != 0), spacing[0])
-        spacing = [h or usual for h in spacing]
+        usual = next((h for h in spacing if h and not isnan(h)), 0.0)
+        spacing = [usual if isnan(h) or h == 0 else h for h in spacing]
         grid["spacing"] = spacing[0] if len(set(spacing)) == 1 else spacing
     origin = along("origin", said.get("origin"), 0.0)
     if origin is None and start.first and spacing is not None:

@@ -93,3 +93,34 @@ series = { every = 1 }
     let said = folder.write("b.toml", &case).odeum(&["run", "b.toml"]);
     assert!(!said.failed(&["max_steps"]).err.contains("rodas"));
 }
+
+/// No step was stable, nothing limited the step, or values were infinite, as powers of the spacing were.
+#[test]
+fn spacings_have_a_range() {
+    let folder = Folder::new();
+    for (precision, spacing, range) in [
+        ("f64", 1e-160, "1e-70 to 1e70"),
+        ("f64", 1e-120, "1e-70 to 1e70"),
+        ("f64", 1e120, "1e-70 to 1e70"),
+        ("f64", 1e-69, ""),
+        ("f64", 1e69, ""),
+        ("f32", 1e-20, "1e-18 to 1e18"),
+        ("f32", 1e30, "1e-18 to 1e18"),
+        ("f32", 2e-18, ""),
+        ("f32", 9e17, ""),
+    ] {
+        let until = f64::min(10.0 * spacing * spacing, 1e300);
+        let case = format!(
+            "[system]\nspecies = [\"u\"]\nequations = {{ u = \"lap(u)\" }}\n[grid]\nshape = [8, 8, 8]\n\
+             spacing = {spacing:e}\n[initial]\nu = {{ value = 1.0, noise = 0.5 }}\n[time]\nuntil = {until:e}\n\
+             step = \"stable\"\n[run]\nprecision = \"{precision}\"\n"
+        );
+        let said = folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]);
+        if range.is_empty() {
+            let said = said.well();
+            assert!(said.err.is_empty(), "{spacing}: {}", said.err);
+        } else {
+            said.refused(&["grid.spacing", range, &format!("spacing = {spacing:e}")]);
+        }
+    }
+}

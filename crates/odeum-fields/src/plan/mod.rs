@@ -146,6 +146,7 @@ pub(crate) fn domain(problem: &Problem, boundaries: &[SpeciesBoundaries]) -> Opt
 impl<T: Scalar> Plan<T> {
     pub(crate) fn new(problem: &Problem) -> Result<Plan<T>, Error> {
         problem.check()?;
+        problem.grid.check::<T>()?;
         let Problem { model, grid, .. } = problem;
         let species = model.species().len();
         let bytes = Field::<T>::bytes(grid, species)?;

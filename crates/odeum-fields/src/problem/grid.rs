@@ -1,6 +1,6 @@
 //! The cells on which fields live.
 
-use odeum_ode::Error;
+use odeum_ode::{Error, Scalar};
 
 /// A box of cells: cell-centred, x fastest. A grid of one or two dimensions has one cell along
 /// the others.
@@ -49,6 +49,23 @@ impl Grid {
             Some(x) => Err(Error::input("origin", x, "must be finite")),
             None => Ok(Grid { origin, ..self }),
         }
+    }
+
+    /// Refuses edges of which powers are beyond the numbers of a precision: of 1/h² the Laplacian is made, in double
+    /// precision of h³ the mass, and limits of steps of 1/h⁴.
+    pub(crate) fn check<T: Scalar>(&self) -> Result<(), Error> {
+        let (most, precision) = match size_of::<T>() {
+            8 => (1e70, "double"),
+            _ => (1e18, "single"),
+        };
+        let Some(h) = self.spacing.iter().find(|h| !(1.0 / most..=most).contains(*h)) else {
+            return Ok(());
+        };
+        let remedy = format!(
+            "must be from {:e} to {most:e} in {precision} precision: take another unit of length",
+            1.0 / most
+        );
+        Err(Error::input("spacing", format!("{h:?}"), remedy))
     }
 
     /// The same with another number of planes along z, some of them of neighbours.

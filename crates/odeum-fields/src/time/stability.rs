@@ -179,6 +179,7 @@ pub fn stability<T: Scalar>(
     field: &Field<T>,
     span: (f64, f64),
 ) -> Result<Stability, Error> {
+    problem.grid.check::<T>()?;
     let judge = Judge::new(problem)?;
     judge.limits(problem, &InMemory(field, problem.mask.as_ref()), span)
 }
