@@ -317,3 +317,26 @@ def test_times_are_those_that_were_meant(tmp_path):
     other.save(tmp_path / "b.npz")
     with np.load(tmp_path / "b.npz") as file:
         assert file["t"] == 0.3
+
+
+def test_coordinates_of_files_are_those_of_the_grid(tmp_path):
+    """They were not read: a field whose x falls was taken mirrored."""
+    shape, x = {"x": 5, "y": 4, "z": 3}, 0.25 + 0.5 * np.arange(5)
+    start = {"u": {"file": str(tmp_path / "a.npz")}, "v": 1.0}
+    for coordinates, said in [
+        (x, None),
+        (x.astype(np.float32), None),
+        # Edges, and labels of something else, are no coordinates of cells.
+        (np.arange(6) * 0.5, None),
+        (np.ones((3, 4, 5)), None),
+        (x[::-1], "fall"),
+        (x + 0.25, "0.5 for a cell whose centre is at 0.25"),
+        (np.arange(5), "4 for a cell whose centre is at 2.25"),
+    ]:
+        np.savez(tmp_path / "a.npz", u=U, x=coordinates)
+        if said is None:
+            od.Simulation(MODEL, start, shape=shape, spacing=0.5)
+            continue
+        with pytest.raises(od.InputError, match=said) as raised:
+            od.Simulation(MODEL, start, shape=shape, spacing=0.5)
+        assert "initial.u" in raised.value.field and "a.npz" in str(raised.value)

@@ -341,3 +341,9 @@ def test_a_spacing_of_zero_is_told_as_such():
     assert "none along y" in refused({"u": U, "v": 1.0}, spacing={"x": 0.1, "z": 0.1}).found
     sim = od.Simulation(MODEL, {"u": U[0, 0], "v": 1.0}, spacing=(0.5, 0.0, 0.0))
     assert sim.spacing == {"x": 0.5, "y": 0.5, "z": 0.5}
+
+
+def test_the_place_of_an_axis_of_one_cell_does_not_count():
+    plane = dataset().isel(z=[1])
+    mask = dataset().u.isel(z=[2]) > 0
+    assert od.Simulation(MODEL, plane, mask=mask).origin["z"] == pytest.approx(0.05)

@@ -1,7 +1,7 @@
 //! Numbers of cells: from files, as wide as there, and into them.
 
 use crate::npy::{Head, read_texts};
-use odeum_fields::Grid;
+use odeum_fields::{AXES, Grid};
 use odeum_ode::Scalar;
 use std::borrow::Cow;
 use std::fmt;
@@ -115,6 +115,23 @@ fn species(archive: &mut zip::ZipArchive<impl Read + Seek>) -> Vec<String> {
 /// The numbers of an array that has the shape of the grid; no others are read.
 pub fn values<T: Scalar>(mut file: impl Read, grid: &Grid) -> Result<Vec<T>, String> {
     head(&mut file, grid)?.values(file)
+}
+
+/// The coordinates along an axis that lie beside the arrays of an archive or a store; the error says why they cannot be read.
+pub type Coordinates = (usize, Result<Vec<f64>, String>);
+
+/// The coordinates of cells in an NPZ archive: arrays of the names of axes, as long as these.
+pub fn coordinates(file: impl Read + Seek, grid: &Grid) -> Vec<Coordinates> {
+    // Of a file that is no archive the arrays tell.
+    let Ok(mut archive) = zip::ZipArchive::new(file) else { return Vec::new() };
+    let of = |(axis, name): (usize, &&str)| {
+        let mut file = archive.by_name(&format!("{name}.npy")).ok()?;
+        match Head::read(&mut file) {
+            Ok(head) if head.shape != [grid.shape()[axis]] => None,
+            head => Some((axis, head.and_then(|head| head.values(file)))),
+        }
+    };
+    AXES.iter().enumerate().filter_map(of).collect()
 }
 
 /// What stands before the numbers of an array that has the shape of the grid.

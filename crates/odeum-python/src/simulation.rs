@@ -122,6 +122,14 @@ impl Simulation {
         (grid.shape(), grid.spacing(), grid.origin())
     }
 
+    /// The cell along an axis whose coordinate is furthest from its centre, and the centre, where coordinates are not
+    /// those of the cells.
+    fn misplaced(&self, axis: usize, coordinates: Vec<f64>) -> Option<(usize, f64)> {
+        let grid = &self.case.problem.grid;
+        let at = grid.misplaced(axis, &coordinates)?;
+        Some((at, grid.centre(axis, at)))
+    }
+
     /// One for each cell of the domain, zero for solid ones [nz, ny, nx]; none where all are of the domain.
     #[getter]
     fn mask(&self) -> Option<Array> {

@@ -35,9 +35,8 @@ class FieldCase:
         load_compiler(self.document.get("run", {}).get("device"))
         raw = _odeum.Simulation(tomli_w.dumps(self.document), ".", list(self.arrays.items()))
         # A built-in problem may have brought the spacing.
-        _, spacing, origin = (dict(zip(AXES, along_axes, strict=True)) for along_axes in raw.grid)
         for labels in self.labels:
-            labels.agree_with(spacing, origin)
+            labels.agree_with(raw)
         return raw
 
     def cells(self, name: str, place: str, value: Any, shape: tuple[int, ...]) -> str:

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from odeum import _odeum
 from odeum._convert import Floats, finite
 from odeum.errors import InputError
-from odeum.fields.cells import DIMS
+from odeum.fields.cells import AXES, DIMS
 
-# Coordinates are even, and those of a grid, where none is further from its place than this part of a cell.
+# Coordinates are even where none is further from its place than this part of a cell.
 EVEN = 1e-3
 
 
@@ -42,14 +41,13 @@ class Labels:
             wanted = ", ".join(f"{dim}: {n}" for dim, n in (wide or sizes).items())
             raise InputError(self.name, f"the dimensions {shown(self.sizes)}", f"the grid has {{{wanted}}}")
 
-    def agree_with(self, spacing: Mapping[str, float], origin: Mapping[str, float]) -> None:
-        """Refuses coordinates that are not the centres of the cells of a grid."""
+    def agree_with(self, raw: _odeum.Simulation) -> None:
+        """Refuses coordinates that are not the centres of the cells of a simulation."""
         for dim, x in self.coordinates.items():
-            centres = origin[dim] + spacing[dim] * (np.arange(len(x)) + 0.5)
-            off = np.abs(x - centres)
-            if off.max() > EVEN * spacing[dim]:
-                at = int(off.argmax())
-                found = f"the coordinate {x[at]:g} of a cell whose centre is at {centres[at]:g}"
+            misplaced = raw.misplaced(AXES.index(dim), x.tolist())
+            if misplaced is not None:
+                at, centre = misplaced
+                found = f"the coordinate {x[at]:g} of a cell whose centre is at {centre:g}"
                 remedy = "let spacing and origin agree with coordinates, or drop these: "
                 raise InputError(f"{self.name}.{dim}", found, f'{remedy}.drop_vars("{dim}")')
 

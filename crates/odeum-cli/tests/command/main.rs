@@ -10,6 +10,7 @@ mod chemistry;
 mod common;
 mod expressions;
 mod fields;
+mod fields_coordinates;
 mod fields_faults;
 mod fields_mask;
 mod fields_output;

@@ -11,6 +11,9 @@ pub struct Grid {
     origin: [f64; 3],
 }
 
+/// Coordinates are those of cells where none is further from its centre than this part of a cell: they may be rounded.
+const NEAR: f64 = 1e-3;
+
 /// The names of the axes, in order.
 pub const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -108,6 +111,15 @@ impl Grid {
     /// The centre of cell `i` along an axis \[length\].
     pub fn centre(&self, axis: usize, i: usize) -> f64 {
         self.origin[axis] + (i as f64 + 0.5) * self.spacing[axis]
+    }
+
+    /// The cell along an axis whose coordinate is furthest from its centre, where coordinates are not those of the cells.
+    /// The place of an axis of one cell does not count.
+    pub fn misplaced(&self, axis: usize, coordinates: &[f64]) -> Option<usize> {
+        let off = |i: usize| (coordinates[i] - self.centre(axis, i)).abs();
+        let furthest = (0..coordinates.len()).rev().max_by(|&a, &b| off(a).total_cmp(&off(b)))?;
+        let is_near = off(furthest) <= NEAR * self.spacing[axis];
+        (self.shape[axis] > 1 && !is_near).then_some(furthest)
     }
 
     /// The number of a cell in plain arrays.

@@ -4,5 +4,5 @@ mod ome;
 mod read;
 mod write;
 
-pub use read::{HELP, read};
+pub use read::{HELP, coordinates, read};
 pub use write::Zarr;

@@ -1,15 +1,15 @@
 //! Arrays of Zarr stores (version 3), as runs write them.
 //!
 //! The Zarr core specification v3.0, of which is read: regular chunks of plain numbers, as they
-//! are or gzipped. An array is \[z, y, x\], or \[t, z, y, x\] of which the last state counts.
+//! are or gzipped. An array is \[z, y, x\], or \[t, z, y, x\] of which the last state counts; coordinates are \[x\].
 
-use crate::cells::{Member, Numbers};
+use crate::cells::{Coordinates, Member, Numbers};
 use crate::npy::Kind;
 use flate2::read::GzDecoder;
-use odeum_fields::Grid;
+use odeum_fields::{AXES, Grid};
 use odeum_ode::Scalar;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -52,6 +52,10 @@ struct Named {
 /// An array that can be read.
 struct Array {
     folder: PathBuf,
+    /// Cells along x, y and z.
+    shape: [usize; 3],
+    /// How many of z, y and x it has, the last ones.
+    axes: usize,
     /// The state that counts, of an array that has several.
     state: Option<usize>,
     /// Cells of a chunk along t (one where there is none), z, y and x.
@@ -74,18 +78,27 @@ pub fn read(path: &Path, member: Member<'_>, grid: &Grid) -> Result<Numbers, Str
         }
         described = describe(&folder)?;
     }
-    for (key, wanted) in [("node_type", Value::from("array")), ("zarr_format", Value::from(3))] {
-        if described[key] != wanted {
-            return Err(format!("its {key} is {}, not {wanted}", described[key]));
-        }
-    }
-    let described: Described = serde_json::from_value(described)
-        .map_err(|error| format!("its zarr.json is not that of an array: {error}"))?;
-    let array = Array::of(folder, &described, grid)?;
+    let described = array(described)?;
+    let array = Array::of_cells(folder, &described, grid)?;
     match array.kind.is_single() {
-        true => array.values(grid).map(Numbers::Single),
-        false => array.values(grid).map(Numbers::Double),
+        true => array.values().map(Numbers::Single),
+        false => array.values().map(Numbers::Double),
     }
+}
+
+/// The coordinates of cells in a store, or in that of an array: arrays of the names of axes, as long as these.
+pub fn coordinates(path: &Path, grid: &Grid) -> Vec<Coordinates> {
+    let is_group = describe(path).is_ok_and(|described| described["node_type"] == "group");
+    let Some(group) = (if is_group { Some(path) } else { path.parent() }) else {
+        return Vec::new();
+    };
+    let of = |(axis, name): (usize, &&str)| {
+        let (folder, n) = (group.join(name), grid.shape()[axis]);
+        let described = describe(&folder).ok().filter(|said| said["shape"] == json!([n]))?;
+        let line = array(described).and_then(|said| Array::of_line(folder, &said, n));
+        Some((axis, line.and_then(|line| line.values())))
+    };
+    AXES.iter().enumerate().filter_map(of).collect()
 }
 
 /// The species of a store that a run has written, each of which is an image; none of another store.
@@ -107,9 +120,25 @@ fn describe(folder: &Path) -> Result<Value, String> {
     serde_json::from_slice(&text).map_err(|error| format!("its zarr.json: {error}"))
 }
 
+/// What is said of a node that is an array.
+fn array(described: Value) -> Result<Described, String> {
+    for (key, wanted) in [("node_type", Value::from("array")), ("zarr_format", Value::from(3))] {
+        if described[key] != wanted {
+            return Err(format!("its {key} is {}, not {wanted}", described[key]));
+        }
+    }
+    serde_json::from_value(described)
+        .map_err(|error| format!("its zarr.json is not that of an array: {error}"))
+}
+
 impl Array {
-    /// Makes sure that the array is one of those that are read.
-    fn of(folder: PathBuf, said: &Described, grid: &Grid) -> Result<Array, String> {
+    /// An array of numbers along an axis.
+    fn of_line(folder: PathBuf, said: &Described, n: usize) -> Result<Array, String> {
+        Array::of(folder, said, [n, 1, 1], 1, None)
+    }
+
+    /// An array of all cells, or of those of several states.
+    fn of_cells(folder: PathBuf, said: &Described, grid: &Grid) -> Result<Array, String> {
         let [nx, ny, nz] = grid.shape();
         let shape = &said.shape;
         let state = match shape[..] {
@@ -122,6 +151,17 @@ impl Array {
             }
         };
         ordered(said.dimension_names.as_deref().unwrap_or_default())?;
+        Array::of(folder, said, grid.shape(), 3, state)
+    }
+
+    /// Makes sure that the array is one of those that are read.
+    fn of(
+        folder: PathBuf,
+        said: &Described,
+        shape: [usize; 3],
+        axes: usize,
+        state: Option<usize>,
+    ) -> Result<Array, String> {
         if let Some(key) = PACKED.iter().find(|key| said.attributes.contains_key(**key)) {
             return Err(format!("its numbers are packed: it has the attribute `{key}`"));
         }
@@ -131,8 +171,9 @@ impl Array {
         let numbers = &said.chunk_grid.configuration["chunk_shape"];
         let chunk: Option<Vec<usize>> = serde_json::from_value(numbers.clone()).ok();
         let chunk = match (said.chunk_grid.name.as_str(), chunk.as_deref()) {
-            ("regular", Some(&[z, y, x])) if state.is_none() => [1, z, y, x],
-            ("regular", Some(&[t, z, y, x])) if state.is_some() => [t, z, y, x],
+            ("regular", Some(&[x])) if axes == 1 => [1, 1, 1, x],
+            ("regular", Some(&[z, y, x])) if axes == 3 && state.is_none() => [1, z, y, x],
+            ("regular", Some(&[t, z, y, x])) if axes == 3 && state.is_some() => [t, z, y, x],
             (name, _) => return Err(format!("its chunk grid is `{name}` of {numbers}")),
         };
         let separator = match said.chunk_key_encoding.name.as_str() {
@@ -142,7 +183,8 @@ impl Array {
         let (big_endian, zipped) = codecs(&said.codecs)?;
         let kind = kind(&said.data_type, big_endian)?;
         // Numbers of up to eight bytes, and chunks of more states than one.
-        let most = grid.cells().saturating_mul(8 * 16).max(1 << 20);
+        let cells = shape.iter().product::<usize>();
+        let most = cells.saturating_mul(8 * 16).max(1 << 20);
         let bytes = chunk.iter().try_fold(kind.size, |n, &len| n.checked_mul(len));
         if chunk.contains(&0) || bytes.is_none_or(|bytes| bytes > most) {
             return Err(format!("its chunks of {chunk:?} numbers are more than {most} bytes"));
@@ -154,16 +196,16 @@ impl Array {
             _ => f64::NAN,
         };
         let separator = separator.to_owned();
-        Ok(Array { folder, state, chunk, separator, kind, zipped, fill })
+        Ok(Array { folder, shape, axes, state, chunk, separator, kind, zipped, fill })
     }
 
     /// x fastest.
-    fn values<T: Scalar>(&self, grid: &Grid) -> Result<Vec<T>, String> {
-        let [nx, ny, nz] = grid.shape();
+    fn values<T: Scalar>(&self) -> Result<Vec<T>, String> {
+        let [nx, ny, nz] = self.shape;
         let [ct, cz, cy, cx] = self.chunk;
         let size = self.kind.size;
         let within = self.state.unwrap_or(0) % ct;
-        let mut values = vec![T::from_f64(self.fill); grid.cells()];
+        let mut values = vec![T::from_f64(self.fill); nx * ny * nz];
         for z in 0..nz.div_ceil(cz) {
             for y in 0..ny.div_ceil(cy) {
                 for x in 0..nx.div_ceil(cx) {
@@ -188,7 +230,8 @@ impl Array {
     /// The bytes of a chunk; none of one that is not there, whose cells have the fill value.
     fn bytes(&self, place: [usize; 3]) -> Result<Option<Vec<u8>>, String> {
         let time = self.state.map(|state| state / self.chunk[0]);
-        let numbers = time.into_iter().chain(place).map(|n| n.to_string());
+        let place = &place[place.len() - self.axes..];
+        let numbers = time.iter().chain(place).map(|n| n.to_string());
         let parts: Vec<String> = std::iter::once("c".to_owned()).chain(numbers).collect();
         let key = parts.join(&self.separator);
         let wrong = |error: &io::Error| format!("chunk {key}: {}", crate::file::reason(error));

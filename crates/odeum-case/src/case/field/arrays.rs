@@ -3,8 +3,8 @@
 use crate::case::given::CellArray;
 use crate::case::inputs::Inputs;
 use crate::case::reader::Field;
-use odeum_fields::Grid;
-use odeum_io::cells::{Member, Numbers, fits};
+use odeum_fields::{AXES, Grid};
+use odeum_io::cells::{self, Coordinates, Member, Numbers, fits};
 use odeum_io::{file, zarr};
 use std::io::BufReader;
 use std::path::Path;
@@ -44,6 +44,7 @@ pub(super) fn read(
     let help = if store { zarr::HELP } else { HELP };
     let refuse = |message: String| field.refuse(format!("{}: {message}", path.display()), help);
     let values = if store {
+        lie_on(grid, zarr::coordinates(&path, grid), field, &path)?;
         zarr::read(&path, member, grid)
     } else {
         match file::open(&path, "array") {
@@ -52,7 +53,9 @@ pub(super) fn read(
                 return field.refuse(format!("{}: {}", path.display(), finding.message), &help);
             }
             Ok((file, _)) if path.extension().is_some_and(|e| e == "npz") => {
-                Numbers::read_member(BufReader::new(file), member, grid)
+                let mut file = BufReader::new(file);
+                lie_on(grid, cells::coordinates(&mut file, grid), field, &path)?;
+                Numbers::read_member(file, member, grid)
             }
             Ok((file, _)) => Numbers::read(BufReader::new(file), grid),
         }
@@ -66,6 +69,39 @@ pub(super) fn read(
         return field.refuse(message, FINITE);
     }
     Some(Arc::new(values))
+}
+
+/// Refuses coordinates beside an array that are not the centres of the cells.
+fn lie_on(grid: &Grid, found: Vec<Coordinates>, field: &Field<'_>, path: &Path) -> Option<()> {
+    let path = path.display();
+    for (axis, coordinates) in found.into_iter().filter(|(axis, _)| grid.shape()[*axis] > 1) {
+        let name = AXES[axis];
+        let x = match coordinates {
+            Ok(x) => x,
+            Err(reason) => {
+                let message =
+                    format!("{path}: its coordinates `{name}` are not looked at: {reason}");
+                field.warn(message, "see for yourself that they are the centres of the cells");
+                continue;
+            }
+        };
+        let Some(at) = grid.misplaced(axis, &x) else { continue };
+        if x.last() < x.first() {
+            let message = format!("{path}: its coordinates `{name}` fall");
+            let help = format!("turn its arrays: with xarray .sortby(\"{name}\")");
+            return field.refuse(message, &help);
+        }
+        let centre = grid.centre(axis, at);
+        let message = format!(
+            "{path}: its coordinates `{name}` have {} for a cell whose centre is at {centre}",
+            x[at]
+        );
+        let help = format!(
+            "let spacing and origin of [grid] agree with them, or leave `{name}` out of the file"
+        );
+        return field.refuse(message, &help);
+    }
+    Some(())
 }
 
 /// The same in double precision.
