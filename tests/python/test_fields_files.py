@@ -319,6 +319,18 @@ def test_times_are_those_that_were_meant(tmp_path):
         assert file["t"] == 0.3
 
 
+def test_a_store_with_a_mask_is_a_start(tmp_path):
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("zarr")
+    sim = made(mask="2 - x", step=0.1)
+    sim.advance_to(0.3)
+    sim.save(tmp_path / "a.zarr")
+    for start in (xr.open_zarr(tmp_path / "a.zarr").isel(t=-1), sim.state):
+        other = od.Simulation(MODEL, start, boundary="periodic", step=0.01)
+        assert np.array_equal(other.mask, sim.mask) and other.t == sim.t == 0.3
+        assert np.array_equal(other.arrays["u"], sim.arrays["u"])
+
+
 def test_coordinates_of_files_are_those_of_the_grid(tmp_path):
     """They were not read: a field whose x falls was taken mirrored."""
     shape, x = {"x": 5, "y": 4, "z": 3}, 0.25 + 0.5 * np.arange(5)

@@ -347,3 +347,35 @@ def test_the_place_of_an_axis_of_one_cell_does_not_count():
     plane = dataset().isel(z=[1])
     mask = dataset().u.isel(z=[2]) > 0
     assert od.Simulation(MODEL, plane, mask=mask).origin["z"] == pytest.approx(0.05)
+
+
+def domain():
+    """A dataset with a mask, as stores have it: a variable like others."""
+    return dataset().assign(mask=dataset().x + dataset().y < 0.45)
+
+
+@pytest.mark.parametrize("has", ["variable", "coordinate"])
+def test_a_mask_of_a_dataset_is_that_of_the_simulation(has):
+    start = domain() if has == "variable" else domain().set_coords("mask")
+    mask = start.mask.broadcast_like(start.u).values
+    for options in [
+        {},
+        {"mask": mask},
+        {"mask": start.mask.broadcast_like(start.u)},
+        {"mask": "0.45 - x - y"},
+    ]:
+        sim = od.Simulation(MODEL, start, **options)
+        assert np.array_equal(sim.mask, mask) and sim.species == ("u", "v")
+    error = refused(start, mask="0.35 - x - y")
+    assert error.field == "mask" and "12 of 60 cells" in error.found and "drop_vars" in error.remedy
+    assert refused(start, mask="1").field == "mask"
+    assert od.Simulation(MODEL, start.drop_vars("mask")).mask is None
+    assert refused(start.assign(mask=("t", [1.0]))).field == "start.mask"
+
+
+def test_a_species_may_be_called_mask():
+    model = od.Model({"u": "-u", "mask": "-mask"})
+    start = dataset().rename(v="mask")
+    assert od.Simulation(model, start).mask is None
+    start["mask_"] = start.x < 0.25
+    assert od.Simulation(model, start).mask.sum() == 36

@@ -19,7 +19,7 @@ from odeum.fields.cells import AXES, DIMS, Cells, along, array, is_array
 from odeum.fields.labels import Labels
 from odeum.fields.model import Model
 from odeum.fields.paths import absolute
-from odeum.fields.start import Start
+from odeum.fields.start import Start, read
 
 
 @dataclass
@@ -29,6 +29,10 @@ class FieldCase:
     document: Document
     arrays: dict[str, Cells] = field(default_factory=dict)
     labels: list[Labels] = field(default_factory=list)
+    # Axes of the initial values.
+    dims: tuple[str, ...] = ()
+    # The mask that a dataset has beside one that is said.
+    mask: Cells | None = None
 
     def open(self) -> _odeum.Simulation:
         """Reads and checks it, and makes its field."""
@@ -37,6 +41,8 @@ class FieldCase:
         # A built-in problem may have brought the spacing.
         for labels in self.labels:
             labels.agree_with(raw)
+        if self.mask is not None:
+            _agree(self.mask, raw.mask)
         return raw
 
     def cells(self, name: str, place: str, value: Any, shape: tuple[int, ...]) -> str:
@@ -54,6 +60,15 @@ class FieldCase:
         return name
 
 
+def _agree(mask: Cells, said: Any) -> None:
+    """Refuses the mask of a dataset that is not that of the simulation; one of all cells is none."""
+    flags = mask > 0
+    other = flags.ravel() != (np.asarray(said).ravel() > 0 if said is not None else True)
+    if other.any():
+        found = f"another than that of the dataset, in {other.sum()} of {other.size} cells"
+        raise InputError("mask", found, 'leave it out, or that of the dataset: start.drop_vars("mask")')
+
+
 def _fits(place: str, cells: Cells, shape: tuple[int, ...]) -> None:
     """Refuses an array of another shape than that of the grid; one with less than three axes has those of several cells."""
     wide = tuple(n for n in shape if n > 1)
@@ -68,12 +83,13 @@ def load_compiler(device: Any) -> None:
         _nvrtc.load()
 
 
-def build(model: Model, start: Start, options: Mapping[str, Any]) -> FieldCase:
+def build(model: Model, initial: Any, options: Mapping[str, Any]) -> FieldCase:
     """The case of a model, initial values and options; `None` stands for what is usual."""
     if not isinstance(model, Model):
         raise InputError("model", type(model).__name__, "give an odeum.Model")
+    start = read(initial, model.section.get("species", ()))
     said = {name: value for name, value in options.items() if value is not None}
-    case = FieldCase({"system": model.section}, dict(start.arrays), list(start.labels))
+    case = FieldCase({"system": model.section}, dict(start.arrays), list(start.labels), start.dims)
     document = case.document
     title = said.get("title", model.title)
     if title is not None:
@@ -82,6 +98,9 @@ def build(model: Model, start: Start, options: Mapping[str, Any]) -> FieldCase:
     shape = tuple(reversed(grid.get("shape", [1, 1, 1])))
     if "mask" in said:
         grid["mask"] = _mask(case, said["mask"], shape)
+        case.mask = start.mask
+    elif start.mask is not None:
+        grid["mask"] = {"file": case.cells("mask.npy", "start.mask", start.mask, shape)}
     if "boundary" in said:
         document["boundary"] = _boundary(said["boundary"])
     if "velocity" in said:

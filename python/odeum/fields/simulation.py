@@ -20,7 +20,6 @@ from odeum.fields import files, paths, times
 from odeum.fields.case import build, load_compiler
 from odeum.fields.cells import AXES, DIMS, Cells
 from odeum.fields.model import Model
-from odeum.fields.start import read
 from odeum.fields.summary import Stability, Summaries
 
 if TYPE_CHECKING:
@@ -40,7 +39,8 @@ class Simulation(Fixed):
         The equations.
     start : xarray.Dataset or mapping, optional
         The initial value of each species. A dataset has dimensions among x, y and z (others have one cell); its
-        coordinates are the centres of cells and give `spacing` and `origin`. A mapping has arrays (nz, ny, nx),
+        coordinates are the centres of cells and give `spacing` and `origin`, a variable or coordinate ``mask`` (as states
+        have it) gives `mask`. A mapping has arrays (nz, ny, nx),
         (ny, nx) or (nx,), numbers, expressions of x, y and z as text, or tables as
         ``{"value": 1.0, "noise": 1e-3}``; coordinates of a DataArray count as those of a dataset. Built-in problems have initial values of their own.
     shape : mapping or triple of int, optional
@@ -131,9 +131,8 @@ class Simulation(Fixed):
         title: str | None = None,
     ) -> None:
         options = {k: v for k, v in locals().items() if k not in ("self", "model", "start", "__class__")}
-        given = read(start)
-        case = build(model, given, options)
-        self._set(case.open(), case.document, given.dims)
+        case = build(model, start, options)
+        self._set(case.open(), case.document, case.dims)
 
     def _set(self, raw: _odeum.Simulation, document: Document, dims: Sequence[str]) -> None:
         self._raw = raw

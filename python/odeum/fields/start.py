@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, array, is_array
 from odeum.fields.labels import EVEN, Labels, rising, shown
 from odeum.fields.paths import absolute
+from odeum.fields.state import mask_name
 
 # Edges of cells that agree to this are meant to be equal: coordinates are rounded.
 _EQUAL = 1e-6
@@ -34,6 +35,8 @@ class Start:
     # Centre of the first cell.
     first: dict[str, float] = field(default_factory=dict)
     t: float | None = None
+    # Cells of the domain, of a dataset that says so.
+    mask: Cells | None = None
     # Of the arrays of a mapping: what is said of the grid beside them has to agree.
     labels: list[Labels] = field(default_factory=list)
 
@@ -44,12 +47,12 @@ class Start:
         self.initial[species] = {"file": name}
 
 
-def read(start: Any) -> Start:
+def read(start: Any, species: Collection[str]) -> Start:
     """Reads an ``xarray.Dataset``, or a mapping of arrays, numbers, text and tables of case files."""
     if start is None:
         return Start()
     if hasattr(start, "data_vars") and hasattr(start, "coords"):
-        return _of_dataset(start)
+        return _of_dataset(start, mask_name(species))
     if not isinstance(start, Mapping):
         raise InputError(
             "start", type(start).__name__, "give an xarray.Dataset, or a dict of arrays by species"
@@ -80,26 +83,27 @@ def _of_mapping(start: Mapping[str, Any]) -> Start:
     return made
 
 
-def _of_dataset(start: Any) -> Start:
+def _of_dataset(start: Any, mask: str) -> Start:
+    """As states are: a variable or a coordinate by the name of the mask is one."""
     made = Start()
-    for name in start.data_vars:
+    species = [name for name in start.data_vars if name != mask]
+    arrays = [*species, *([mask] if mask in start.variables else [])]
+    for name in arrays:
         for dim in start[name].dims:
             if dim not in DIMS:
                 found = f"the dimension {dim}"
                 remedy = f"select one place: start.isel({dim}=-1); the dimensions of cells are x, y and z"
                 raise InputError(f"start.{name}", found, remedy)
-    used = {dim for name in start.data_vars for dim in start[name].dims}
+    used = {dim for name in arrays for dim in start[name].dims}
     made.dims = tuple(dim for dim in DIMS if dim in used)
     made.shape = {dim: int(start.sizes[dim]) for dim in made.dims}
-    for name in start.data_vars:
-        variable = start[name]
-        if variable.ndim == 0:
-            made.initial[str(name)] = plain(f"start.{name}", variable.values)
-            continue
-        cells = array(f"start.{name}", variable)
-        wide = tuple(made.shape[dim] if dim in variable.dims else 1 for dim in made.dims)
-        whole = np.broadcast_to(cells.reshape(wide), tuple(made.shape.values()))
-        made.add(str(name), np.ascontiguousarray(whole))
+    for name in species:
+        if start[name].ndim == 0:
+            made.initial[str(name)] = plain(f"start.{name}", start[name].values)
+        else:
+            made.add(str(name), _whole(made, name, start[name]))
+    if mask in arrays:
+        made.mask = _whole(made, mask, start[mask])
     for dim in made.dims:
         if dim in start.coords:
             _coordinates(made, f"start.{dim}", rising(f"start.{dim}", start.coords[dim]))
@@ -107,6 +111,13 @@ def _of_dataset(start: Any) -> Start:
         made.t = number("start.t", start.coords["t"].values)
     _equal(made.spacing)
     return made
+
+
+def _whole(made: Start, name: Any, variable: Any) -> Cells:
+    """The numbers of a variable in all cells; along axes that it does not have they are the same."""
+    cells = array(f"start.{name}", variable)
+    wide = tuple(made.shape[dim] if dim in variable.dims else 1 for dim in made.dims)
+    return np.ascontiguousarray(np.broadcast_to(cells.reshape(wide), tuple(made.shape.values())))
 
 
 def _coordinates(made: Start, name: str, x: Floats) -> None:

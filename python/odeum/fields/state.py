@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
     coords: dict[str, Any] = {dim: simulation.centres(dim) for dim in dims}
     coords["t"] = ((), simulation.t, {"long_name": "time"})
     if simulation.mask is not None:
-        coords[_mask(simulation)] = (
+        coords[mask_name(simulation.species)] = (
             dims,
             simulation.mask.reshape(shape),
             {"long_name": "cells of the domain"},
@@ -64,10 +65,10 @@ def image_data(simulation: Simulation) -> Any:
     for name, values in simulation.arrays.items():
         data.cell_data[name] = values.ravel()
     if simulation.mask is not None:
-        data.cell_data[_mask(simulation)] = simulation.mask.ravel().astype(np.uint8)
+        data.cell_data[mask_name(simulation.species)] = simulation.mask.ravel().astype(np.uint8)
     return data
 
 
-def _mask(simulation: Simulation) -> str:
+def mask_name(species: Collection[str]) -> str:
     """The name of the mask; no species may be called as a coordinate or the time, but one may be so."""
-    return "mask_" if "mask" in simulation.species else "mask"
+    return "mask_" if "mask" in species else "mask"
