@@ -317,6 +317,10 @@ impl Options {
     /// Refuses spans and save times that the precision moves: their states would be those of other
     /// times.
     fn check_distances<T: Scalar>(&self, ensemble: &Inputs<'_, T>) -> Result<(), Error> {
+        let spans = if ensemble.shares_span() { 1 } else { ensemble.len() };
+        for s in 0..if self.segments > 1 { spans } else { 0 } {
+            self.check_segments::<T>(ensemble.span(s))?;
+        }
         if T::EPSILON == f64::EPSILON {
             // Nothing is rounded, and spans may be many.
             return Ok(());
@@ -331,7 +335,6 @@ impl Options {
                 return refused(i + 1, format!("{time}, after {before}"), [before, time]);
             }
         }
-        let spans = if ensemble.shares_span() { 1 } else { ensemble.len() };
         for s in 0..spans {
             let (start, end) = ensemble.span(s);
             let shared = Argument::new("span");
@@ -347,6 +350,21 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// Refuses segments of a span that are shorter than a rounding of the time: no step in them moves it.
+    pub(crate) fn check_segments<T: Scalar>(&self, (start, end): (f64, f64)) -> Result<(), Error> {
+        let length = (end - start).abs() / f64::from(self.segments);
+        let rounding = T::EPSILON * start.abs().max(end.abs());
+        if self.segments == 1 || length >= rounding {
+            return Ok(());
+        }
+        let remedy = format!(
+            "from {start} to {end} each is {length:.2e} long, and in {} times are rounded by {rounding:.2e}: give \
+             fewer, or count times from zero",
+            T::NAME
+        );
+        Err(Error::input("segments", self.segments, remedy))
     }
 }
 
@@ -413,6 +431,18 @@ mod tests {
         assert!(error.contains("span") && error.contains("1000000 to 1000000.01"), "{error}");
         assert!(checked::<f32>((0.0, 1e39), &[]).is_err());
         assert_eq!(checked::<f64>((1e6, 1e6 + 0.01), &[]), Ok(()));
+        // Segments, in either precision, that are shorter than a rounding.
+        for (count, length) in [(300_000_000, 3.0), (8, 8e-8)] {
+            let ensemble = Ensemble::repeated(&[1.0], 2, (1e8, 1e8 + length)).unwrap();
+            let options = Options::new(Tolerance::new(1e-4, 1e-6)).segments(count);
+            let error = options.check::<f64>(&ensemble).unwrap_err().to_string();
+            assert!(error.contains("segments") && error.contains("in f64"), "{error}");
+            assert!(options.segments(2).check::<f64>(&ensemble).is_ok());
+        }
+        let ensemble = Ensemble::repeated(&[1.0_f32], 2, far).unwrap();
+        let options = Options::new(Tolerance::new(1e-4, 1e-6));
+        assert!(options.clone().segments(100).check::<f32>(&ensemble).is_err());
+        assert!(options.segments(4).check::<f32>(&ensemble).is_ok());
         // Backward, and where rounding is little beside the distances.
         assert!(checked::<f32>((far.1, far.0), &[1000000.52, 1000000.51]).is_err());
         assert_eq!(checked::<f32>(far, &[1e6, 1000000.3, 1000000.7, far.1]), Ok(()));

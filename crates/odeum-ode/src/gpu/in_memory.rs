@@ -37,7 +37,7 @@ pub(super) struct InMemory<T, D: Device> {
     /// Counts of a system.
     pub(super) n_counts: usize,
     method: Method,
-    options: Options,
+    pub(super) options: Options,
     precision: PhantomData<T>,
 }
 

@@ -160,6 +160,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
     ) -> Result<bool, Error> {
         check_span(span, "span")?;
         check_length::<T>(span, "span")?;
+        self.memory.options.check_segments::<T>(span)?;
         let steps = self.steps.as_ref().map(|[first, end]| (first.address(), end.address()));
         // SAFETY: the memory of the steps lives as long as the session.
         let whole = unsafe { self.memory.integrate(span, steps, monitor)? };
