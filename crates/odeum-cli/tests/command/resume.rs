@@ -235,11 +235,12 @@ fn a_result_that_cannot_be_written_whole_is_written_later() {
     let folder = Folder::new();
     let case = crate::common::DECAY.to_owned() + "[output]\nformats = [\"csv\", \"parquet\"]\n";
     folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
-    std::fs::create_dir(folder.path("a.parquet")).unwrap();
+    // A folder lies where the file is written before it has its name.
+    std::fs::create_dir(folder.path(".a.parquet.part")).unwrap();
     let said = folder.odeum(&["run", "a.toml", "--overwrite"]);
     said.failed(&["a.parquet", "kept in a.checkpoint", "--resume"]);
     assert!(folder.has("a.csv") && !folder.has("a.npz"));
-    std::fs::remove_dir(folder.path("a.parquet")).unwrap();
+    std::fs::remove_dir(folder.path(".a.parquet.part")).unwrap();
     let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
     assert!(said.err.contains("1 systems are finished, 0 are left"), "{}", said.err);
     for end in ["npz", "csv", "parquet"] {
