@@ -11,15 +11,32 @@ pub fn exact_step<L: Lanes>(t: L, h: L) -> L {
     L::select(moves.eq(L::lit(0.0)), h, moves)
 }
 
-/// Roundings of the time below which a step is a quarter as long after a rejection: what a factor makes of so short a step
-/// [may be rounded](exact_step) to the same length again, and be rejected again, without end.
+/// Roundings of the time below which no factor makes the next step: what it makes of so short a step
+/// [may be rounded](exact_step) to the same length again, and be rejected again, without end, or not move the time.
 pub(crate) const FEW_ROUNDINGS: f64 = 100.0;
 
-/// The step after one that was rejected: `next`, or a quarter of the rejected one where that is few roundings of the time long.
+/// By what so short a step is multiplied after a rejection. Next to a half, so that no length is left out at which an
+/// iteration converges next to a jump; below it, as a half of one rounding may be rounded to one.
+pub(crate) const SHORTER: f64 = 0.49;
+
+/// The step after one that was rejected: `next`, or about half of the rejected one where that is few roundings of the time long.
 #[inline(always)]
 pub fn shorter_step<L: Lanes>(t: L, rejected: L, next: L) -> L {
-    let few = t.abs() * L::lit(FEW_ROUNDINGS * L::Scalar::EPSILON);
-    L::select(rejected.abs().lt(few), rejected * L::lit(0.25), next)
+    L::select(is_short(t, rejected), rejected * L::lit(SHORTER), next)
+}
+
+/// The step after one that passed: `next`, or one as long where that is few roundings of the time long. What a law
+/// extrapolates from longer steps may not move the time.
+#[inline(always)]
+pub fn no_shorter_step<L: Lanes>(t: L, passed: L, next: L) -> L {
+    let shortened = is_short(t, passed) & next.abs().lt(passed.abs());
+    L::select(shortened, passed, next)
+}
+
+/// Whether a step from t is few roundings of the time long.
+#[inline(always)]
+fn is_short<L: Lanes>(t: L, step: L) -> L::Mask {
+    step.abs().lt(t.abs() * L::lit(FEW_ROUNDINGS * L::Scalar::EPSILON))
 }
 
 /// How the next step follows from the errors of the last ones.
@@ -281,6 +298,18 @@ mod tests {
         }
         let (accepted, factor) = factor(Law::Fixed(0.1), &[f64::NAN]);
         assert!(!accepted && factor == 0.0);
+    }
+
+    #[test]
+    fn steps_of_few_roundings_follow_no_factor() {
+        let (t, rounding) = (1e8, (-26.0_f64).exp2());
+        let short = 10.0 * rounding;
+        assert_eq!(no_shorter_step(t, short, 0.1 * short), short);
+        assert_eq!(no_shorter_step(-t, -short, -2.0 * short), -2.0 * short);
+        assert_eq!(no_shorter_step(t, 1.0, 0.1), 0.1);
+        assert_eq!(shorter_step(t, -short, -0.9 * short), -SHORTER * short);
+        assert_eq!(exact_step(t, shorter_step(t, rounding, rounding)), SHORTER * rounding);
+        assert_eq!(shorter_step(t, 1.0, 0.1), 0.1);
     }
 
     #[test]

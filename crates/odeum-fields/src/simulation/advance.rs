@@ -6,7 +6,7 @@ use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::Clock;
 use crate::time::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::time::stages::{self, Looked};
-use odeum_ode::controller::{exact_step, shorter_step};
+use odeum_ode::controller::{exact_step, no_shorter_step, shorter_step};
 use odeum_ode::{Error, Rkc, Status};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -377,7 +377,7 @@ impl<T: Precision> Simulation<T> {
         self.clock.t = then;
         // A step cut short says little against the one proposed before the cut.
         let proposed = if reached { self.clock.next_step } else { 0.0 };
-        self.clock.next_step = (h * factor).max(proposed);
+        self.clock.next_step = no_shorter_step(then, h, h * factor).max(proposed);
         self.clock.counts.steps += 1;
         self.clock.radius_age += 1;
         self.backend.swap(Slot::Now, Slot::Next);

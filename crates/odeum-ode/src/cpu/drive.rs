@@ -6,7 +6,8 @@ use super::guard::Guard;
 use super::pack::{Arrival, Pack};
 use super::ranges::Ranges;
 use super::rest::{Halfway, Rest};
-use crate::controller::{Control, Controller, exact_step, shorter_step};
+use crate::controller::{Control, Controller, exact_step, no_shorter_step, shorter_step};
+use crate::method::first_step::moving;
 use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
 use crate::status::Status;
@@ -81,7 +82,11 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
                 let lanes = L::from_bits(lanes);
                 let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
                 let start = Start { length: pack.length, first };
-                let h = stepper.begin(&at, &start, lanes, &mut pack.cost);
+                let mut h = stepper.begin(&at, &start, lanes, &mut pack.cost);
+                if !fixed {
+                    let size = moving(h.abs(), pack.t);
+                    h = L::select(pack.length.lt(zero), -size, size);
+                }
                 pack.h = L::select(lanes, bounded(h, largest), pack.h);
             }
             causes.forget(restarting);
@@ -147,6 +152,9 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         if !fixed && let Some(guard) = &mut guard {
             let failed = !passed & !vetoed;
             proposed = guard.next_step(attempt.h, attempt.growth, proposed, vetoed, failed);
+        }
+        if !fixed {
+            proposed = no_shorter_step(pack.t, attempt.h, proposed);
         }
         let resumed = accepted & whole & pack.h.abs().gt(proposed.abs());
         pack.h = L::select(active, bounded(L::select(resumed, pack.h, proposed), largest), pack.h);

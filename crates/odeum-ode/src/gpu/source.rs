@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, UNROLLED_COMPONENTS};
 use super::task::{self, FLAG_FRACTION, FLAG_WARM};
-use crate::controller::{FEW_ROUNDINGS, LEAST_ERROR, Law};
+use crate::controller::{FEW_ROUNDINGS, LEAST_ERROR, Law, SHORTER};
 use crate::cpu::drive::REACH;
 use crate::cpu::{event, guard, ranges};
 use crate::method::device::{NUMBERS, Storage, ThreadKernels, epsilon};
@@ -177,6 +177,7 @@ fn constants(text: &mut Text) {
     for (name, number) in [
         ("OD_REACH", REACH),
         ("OD_FEW_ROUNDINGS", FEW_ROUNDINGS),
+        ("OD_SHORTER", SHORTER),
         ("OD_TINY", TINY),
         ("OD_SMALL", first_step::SMALL),
         ("OD_TINY_STEP", first_step::TINY_STEP),

@@ -25,14 +25,14 @@ const END: f64 = 6.0;
 
 /// Where systems are integrated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+pub(crate) enum Place {
     Processor,
     /// The kernels of GPUs on the host device.
     Host,
 }
 
 /// The places where this can be done.
-fn places() -> Vec<Place> {
+pub(crate) fn places() -> Vec<Place> {
     [Place::Processor, Place::Host]
         .into_iter()
         .filter(|&place| place == Place::Processor || host::is_available())
@@ -44,7 +44,7 @@ fn run(place: Place, method: &Method, systems: usize, options: &Options) -> Solu
     solve(place, &DynSystem::new(Oscillator), &ensemble, method, options)
 }
 
-fn solve<T: Compiled>(
+pub(crate) fn solve<T: Compiled>(
     place: Place,
     system: &DynSystem,
     ensemble: &Ensemble<T>,

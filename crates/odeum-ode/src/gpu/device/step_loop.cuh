@@ -99,9 +99,12 @@ OD_FN real od_moving(real size, real t) {
     return od_larger(size, od_abs(t) * (OD_LEAST_ULPS * OD_EPSILON));
 }
 
-// The first step of a piece from its size, no longer than the piece.
+// The first step of a piece from its size, zero where none is given, no longer than the piece.
 OD_FN real od_first(const OdTask &task, const OdStepLoop &c, real size) {
     const real length = od_abs(c.length);
+#if OD_LAW != OD_LAW_FIXED
+    if (size > real(0)) size = od_moving(size, c.t);
+#endif
     const real least = size < length ? size : length;
     return od_bounded(task, c.length < real(0) ? -least : least);
 }
@@ -213,16 +216,19 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
     proposed = od_guard_next(c.guard, task.growth_limit, attempt.step, attempt.growth, proposed,
                              verdict.vetoed, !verdict.passed && !verdict.vetoed);
 #endif
-    if (accepted) {
-        c.t = verdict.t_new;
-    } else {
-        ++c.rejected;
+    if (accepted) c.t = verdict.t_new;
 #if OD_LAW != OD_LAW_FIXED
-        // What a factor makes of so short a step may be rounded to the same length again.
-        if (od_abs(attempt.step) < od_abs(c.t) * (real(OD_FEW_ROUNDINGS) * OD_EPSILON)) {
-            proposed = attempt.step * real(0.25);
+    // What a factor makes of so short a step may be rounded to the same length again, or not move the time.
+    if (od_abs(attempt.step) < od_abs(c.t) * (real(OD_FEW_ROUNDINGS) * OD_EPSILON)) {
+        if (!accepted) {
+            proposed = attempt.step * OD_SHORTER;
+        } else if (od_abs(proposed) < od_abs(attempt.step)) {
+            proposed = attempt.step;
         }
+    }
 #endif
+    if (!accepted) {
+        ++c.rejected;
         // A step too small to move the time is too small for the cause to show, unless f itself is
         // not finite: the cause is that of the rejection before.
         const int cause = attempt.size != attempt.size ? attempt.cause : OD_STEP_TOO_SMALL;
