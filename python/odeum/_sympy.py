@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from odeum._trace import names
@@ -112,11 +112,17 @@ def from_sympy(
     clock = "t" if time is None else _name(time)
     if clock in (*states, *parameters):
         raise InputError("time", f"`{clock}`, which is a state or a parameter", "give it another name")
-    given = {_name(key): value for key, value in equations.items()}
+    variables = {**{name: name for name in (*parameters, *states)}, clock: "t"}
+    is_time = partial(_is_time, variables=variables, clock=None if time is None else clock)
+    given = by_name("equations", equations)
     for name in given:
         if name not in states:
             raise InputError(f"equations.{name}", "no state of this name", names.nearest(name, states))
-    walk = _Walk({**{name: name for name in (*parameters, *states)}, clock: "t"})
+    for key in equations:
+        if type(key).__name__ == "Derivative" and not (len(key.variables) == 1 and is_time(key.variables[0])):
+            remedy = "give first derivatives by the time: x'' = f is x' = v and v' = f"
+            raise InputError(f"equations.{_name(key)}", f"the derivative {_shown(key)}", remedy)
+    walk = _Walk(variables, is_time)
     outputs = []
     for name in states:
         if name not in given:
@@ -132,6 +138,23 @@ def from_sympy(
     return Equations(dict(zip(states, texts, strict=True)), definitions)
 
 
+def by_name(field: str, given: Mapping[Any, Any]) -> dict[Any, Any]:
+    """What is given by symbol, by its name."""
+    named: dict[Any, Any] = {}
+    for symbol, value in given.items():
+        name = _name(symbol)
+        if name in named:
+            raise InputError(f"{field}.{name}", "two of this name", "give each once")
+        named[name] = value
+    return named
+
+
+def _is_time(symbol: Any, variables: Mapping[str, str], clock: str | None) -> bool:
+    """Whether this is the time; unless that was said, any symbol that is nothing else."""
+    name = _name(symbol)
+    return symbol.is_Symbol and (name == clock or clock is None and variables.get(name, "t") == "t")
+
+
 def _name(symbol: Any) -> Any:
     """The name of a symbol, of a function x(t), or of its derivative."""
     if isinstance(symbol, str):
@@ -144,9 +167,10 @@ def _name(symbol: Any) -> Any:
 class _Walk:
     """Expressions of SymPy as those of a record: parts before the whole, and each once."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], is_time: Callable[[Any], bool]) -> None:
         self.record = Record()
         self._variables = variables
+        self._is_time = is_time
         self._known: dict[Any, Any] = {}
 
     def value(self, expression: Any) -> Any:
@@ -188,6 +212,10 @@ class _Walk:
         if name not in self._variables:
             remedy = names.nearest(name, list(self._variables))
             raise Refusal(f"the symbol `{name}`", f"it is no state and no parameter: {remedy}")
+        if _is_function_of_time(node) and not all(map(self._is_time, node.args)):
+            raise Refusal(
+                f"`{_shown(node)}`", f"`{name}` has the value of now alone: no delays, no other times"
+            )
         return Symbol(self.record, self.record.variable(self._variables[name]))
 
     def product(self, node: Any, parts: list[Any]) -> Any:

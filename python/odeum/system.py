@@ -191,15 +191,14 @@ class System(Fixed):
         parameters: Mapping[Any, float] | None = None,
         time: Any = None,
     ) -> System:
-        """From SymPy: derivatives by symbol or name, `time` the symbol of t."""
-        from odeum._sympy import from_sympy
+        """From SymPy: derivatives by symbol, function of time, first derivative or name, `time` the symbol of t."""
+        from odeum._sympy import by_name, from_sympy
 
         mapping("equations", equations, "give derivatives by symbol or name")
-        by_name, values = (
-            {str(symbol): value for symbol, value in mapping(field, each, _VALUES).items()}
+        states, parameters = (
+            _values(field, by_name(field, mapping(field, each, _VALUES)))
             for field, each in (("states", states), ("parameters", parameters or {}))
         )
-        states, parameters = _values("states", by_name), _values("parameters", values)
         written = from_sympy(equations, list(states), list(parameters), time)
         return cls._made(_section(written, states, parameters, None))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tracing import values
 
+import odeum as od
 from odeum.errors import InputError
 
 sympy = pytest.importorskip("sympy")
@@ -16,6 +17,7 @@ from odeum._sympy import from_sympy  # noqa: E402
 
 x, v, k, t, tau = sympy.symbols("x v k t tau")
 positive = sympy.symbols("x", positive=True)
+of_time = sympy.Function("x")(tau)
 
 TEXTS = [
     (v * (1 - x**2) * k - x, "k * v * (1 - x^2) - x"),
@@ -90,6 +92,39 @@ def test_functions_of_time_and_times_of_other_names():
     assert traced.equations == {"x": "-sin(t) * x"}
     assert from_sympy({"x": t * x}, ["x"], []).equations == {"x": "t * x"}
     assert from_sympy({"x": positive}, ["x"], []).equations == {"x": "x"}
+
+
+def test_systems_take_functions_of_time():
+    x_of_t = sympy.Function("x")(tau)
+    for time in (tau, None):
+        system = od.System.from_sympy(
+            {x_of_t.diff(tau): -k * x_of_t}, states={x_of_t: 1.0}, parameters={k: 1.0}, time=time
+        )
+        assert system.variables == {"x": 1.0, "k": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "found"),
+    [
+        (of_time.diff(tau, 2), -of_time, "Derivative(x(tau), (tau, 2))"),
+        (of_time.diff(tau), -sympy.Function("x")(tau - 1), "`x(tau - 1)`"),
+        (of_time.diff(tau), -sympy.Function("x")(0), "`x(0)`"),
+        (of_time.diff(tau), -sympy.Function("x")(x), "`x(x)`"),
+        (sympy.Function("x")(t).diff(t), t, "Derivative"),
+    ],
+)
+def test_delays_and_other_derivatives_are_no_states(key, value, found):
+    """They were taken for states and first derivatives by the time, with success."""
+    with pytest.raises(InputError) as raised:
+        from_sympy({key: value}, ["x"], [], time=tau)
+    assert found in raised.value.found and raised.value.field == "equations.x"
+
+
+def test_two_symbols_of_one_name_are_refused():
+    """The last of them counted."""
+    for equations, states in (({x: x}, {x: 1.0, positive: 2.0}), ({x: x, positive: 2 * x}, {x: 1.0})):
+        with pytest.raises(InputError, match="two of this name"):
+            od.System.from_sympy(equations, states=states)
 
 
 def test_depth_is_no_limit():
