@@ -180,6 +180,14 @@ def test_functions_are_right_for_all_numbers(function):
     np.testing.assert_array_equal(values(traced, {"a": x})["x"].round() == 1, np.isnan(wanted))
 
 
+@pytest.mark.parametrize("function", [np.sign, lambda a: np.heaviside(a, 0.5)])
+def test_the_sign_of_nan_is_nan(function):
+    """It counted as zero, and the system went on."""
+    traced = trace(lambda t, y, a: np.isnan(function(np.sqrt(a))), ["x"], ["a"])
+    a = np.array([-1.0, -0.0, 0.0, 4.0])
+    np.testing.assert_array_equal(values(traced, {"a": a})["x"].round() == 1, [True, False, False, False])
+
+
 def test_remainders_of_one_divide_by_no_reciprocal():
     """Those of GPUs are off by a unit in the last place."""
     equations = trace(lambda t, y: np.float64(-1.0) % y[0], ["x"], [])

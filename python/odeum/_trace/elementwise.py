@@ -173,11 +173,12 @@ def rint(x: Any) -> Any:
 
 
 def sign(x: Any) -> Any:
-    return where(less(x, 0.0), -1.0, where(greater(x, 0.0), 1.0, 0.0))
+    # Nothing times x, so that of NaN it is NaN.
+    return where(less(x, 0.0), -1.0, where(greater(x, 0.0), 1.0, scale(0.0, x)))
 
 
 def heaviside(x: Any, at_zero: Any) -> Any:
-    return where(less(x, 0.0), 0.0, where(greater(x, 0.0), 1.0, at_zero))
+    return where(less(x, 0.0), 0.0, where(greater(x, 0.0), 1.0, add(at_zero, scale(0.0, x))))
 
 
 def hypot(a: Any, b: Any) -> Any:
