@@ -81,7 +81,7 @@ def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
         made["method"]["name"] = plain("method", method)
     for name, value in options.items():
         if _is_given(name, value):
-            made[_SECTIONS.get(name, "method")][name] = _save(value) if name == "save" else plain(name, value)
+            made[_SECTIONS.get(name, "method")][name] = _value(name, value)
     return {section: keys for section, keys in made.items() if keys}
 
 
@@ -95,17 +95,33 @@ def changes(options: Mapping[str, Any]) -> dict[str, Document]:
         else:
             keys = made.setdefault(_SECTIONS.get(name, "method"), {})
             given = _is_given(name, value)
-            keys[name] = None if not given else _save(value) if name == "save" else plain(name, value)
+            keys[name] = _value(name, value) if given else None
     return made
 
 
 def _is_given(name: str, value: Any) -> bool:
     """Whether an option has a value; what is wrong with a name that has one is told by whoever reads it."""
-    if value is None and name not in _SECTIONS and name not in _METHOD:
+    if value is None:
+        _known(name)
+    return value is not None
+
+
+def _known(name: str) -> None:
+    """Refuses a name that no option has."""
+    if name not in _SECTIONS and name not in _METHOD:
         raise InputError(
             name, "no option of this name", f"there are {', '.join(sorted((*_SECTIONS, *_METHOD)))}"
         )
-    return value is not None
+
+
+def _value(name: str, value: Any) -> Any:
+    """What an option is given, as TOML writes it."""
+    try:
+        return _save(value) if name == "save" else plain(name, value)
+    except InputError:
+        # Nobody is to give other values to what is no option.
+        _known(name)
+        raise
 
 
 def start_and_end(span: Any) -> list[float]:

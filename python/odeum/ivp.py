@@ -35,8 +35,11 @@ _ARGUMENTS = {
     "tolerance.atol": "atol",
     "method.first_step": "first_step",
     "method.largest_step": "max_step",
+    "largest_step": "max_step",
     "method.name": "method",
 }
+# What SciPy's implicit methods are told of the Jacobian.
+_OF_JACOBIANS = ("jac", "jac_sparsity", "lband", "uband")
 _LACKING = {"RK23": "dopri5", "DOP853": "vern7", "BDF": "rodas5p", "LSODA": "rodas5p"}
 
 
@@ -144,6 +147,11 @@ def solve_ivp(
     for name, value in (("dense_output", dense_output), ("events", events)):
         if value is not None and value is not False:
             raise InputError(name, repr(value), "leave it out: there is t_eval, and `until` of Runs.solve")
+    for name in _OF_JACOBIANS:
+        if options.get(name) is not None:
+            raise InputError(
+                name, type(options[name]).__name__, "leave it out: Jacobians follow from the equations"
+            )
     flag("vectorized", vectorized)
     states = numbers("y0", y0, copies=False)
     if states.ndim == 0 or states.shape[-1] == 0:
@@ -162,7 +170,7 @@ def solve_ivp(
     chosen: dict[str, Any] = {"method": _METHODS.get(method, method), "rtol": rtol, **options}
     if first_step is not None:
         chosen["first_step"] = first_step
-    if max_step is not None and not (isinstance(max_step, float) and max_step == float("inf")):
+    if max_step is not None and not (isinstance(max_step, float | np.floating) and max_step == np.inf):
         chosen["largest_step"] = max_step
     if device is not None:
         chosen["device"] = device
@@ -175,6 +183,9 @@ def solve_ivp(
         raise InputError("t_eval", found, "give times along one axis: [0.5, 1.0]")
     if times is not None:
         chosen["save"] = times
+    for name, array in (("y0", states), *((f"args[{k}]", column) for k, column in enumerate(parameters))):
+        if array.size == 0:
+            raise InputError(name, f"an array of shape {array.shape}", "give one system at least")
     batch, columns = _batch(states, parameters)
     flat = np.broadcast_to(states, (*batch, states.shape[-1])).reshape(-1, states.shape[-1])
     rows = [np.broadcast_to(c, batch if c.ndim else ()).reshape(-1) for c in columns]

@@ -111,7 +111,9 @@ class Runs:
         named = {str(name): table[name] for name in table.keys()} if is_table else None
         if not named:
             found = type(table).__name__
-            raise InputError("table", found, "give a DataFrame or a mapping of columns: {'x': [1.0, 2.0]}")
+            raise InputError(
+                "table", found, "give a DataFrame of pandas or a mapping of columns: {'x': [1.0, 2.0]}"
+            )
         index = getattr(getattr(table, "index", None), "names", getattr(table, "coords", ()))
         for name in index:
             if name not in named and name in (*self.system.variables, *_SPANS):
@@ -350,6 +352,7 @@ class Runs:
             "save": "look at the states after each advance",
             "until": "a session takes all systems over the same spans: solve",
             "segments": "advance over one after the other",
+            "span": "`advance` says where to go",
         }
         for name, remedy in remedies.items():
             if options.get(name) is not None:

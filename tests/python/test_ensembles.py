@@ -430,6 +430,8 @@ def test_other_threads_run_while_systems_are_integrated():
         (lambda s: od.concat([None]), "solutions", "parts"),
         (lambda s: od.concat(None), "solutions", "parts"),
         (lambda s: s.solve((0, 1)).retry(methd="radau"), "method.methd", "known keys"),
+        (lambda s: s.solve((0, 1), callback=print), "callback", "there are atol"),
+        (lambda s: s.solve((0, 1)).retry(events=[print]), "events", "there are atol"),
         (lambda s: s.solve((0, 1)).retry(threads=0), "threads", "one or more"),
         (lambda s: s.solve((0, 1)).retry(progress="yes"), "progress", "callable"),
     ],

@@ -350,6 +350,10 @@ def test_systems_from_functions_text_and_sympy_agree():
         ({"t_span": (0.0,)}, "span", "start and end"),
         ({"rtol": 0}, "rtol", ""),
         ({"until": {"y0": {"falls_to": 0.0}}}, "until", "System"),
+        ({"jac": lambda t, y, mu: [[0.0]]}, "jac", "follow from the equations"),
+        ({"jac_sparsity": np.eye(2)}, "jac_sparsity", "follow from the equations"),
+        ({"callback": print}, "callback", "there are atol"),
+        ({"max_step": np.nan}, "^max_step", "finite"),
     ],
 )
 def test_bad_arguments(arguments, field, remedy):
@@ -377,6 +381,8 @@ def test_bad_arguments(arguments, field, remedy):
         ({"atol": -1.0}, "atol", "-1"),
         ({"first_step": -1.0}, "first_step", "-1"),
         ({"max_step": -1.0}, "max_step", "-1"),
+        ({"y0": np.ones((0, 2))}, "y0", "(0, 2)"),
+        ({"args": ([],)}, "args[0]", "(0,)"),
         ({"method": "RK46"}, "method", "RK46"),
     ],
 )

@@ -12,7 +12,7 @@ import numpy as np
 from odeum.errors import InputError
 
 # Files whose lines say nothing to who wrote the function.
-_INNER = (str(Path(__file__).parent), str(Path(np.__file__).parent), "<__array_function__")
+_INNER = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent), "<__array_function__")
 _INSTALLED = sysconfig.get_paths()["purelib"]
 
 
