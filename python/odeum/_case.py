@@ -65,6 +65,11 @@ class EnsembleCase:
             and all(np.array_equal(self.table[name], other.table[name]) for name in self.table)
         )
 
+    @property
+    def span(self) -> Any:
+        """Start and end of the time; `None` where columns have them."""
+        return self.document.get("time", {}).get("span")
+
     def with_keys(self, changes: Mapping[str, Mapping[str, Any]]) -> EnsembleCase:
         """The same with other keys in some sections; `None` takes a key out."""
         document = copy.deepcopy(self.document)

@@ -109,6 +109,8 @@ class Solution(Ended):
                 raise InputError(f"solutions[{k}]", "a whole ensemble", "join solutions of `Runs.split`")
             if not part._case.has_systems_of(first._case):
                 raise InputError(f"solutions[{k}]", "another ensemble", "join parts of one ensemble")
+            if part._case.span != first._case.span:
+                raise InputError(f"solutions[{k}]", "another span", "join parts over one span")
             if not np.array_equal(part.save_times, first.save_times):
                 raise InputError(f"solutions[{k}]", "other save times", "join parts with the same save times")
         systems = np.concatenate([part._systems for part in parts if part._systems is not None])

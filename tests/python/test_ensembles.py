@@ -133,8 +133,10 @@ def test_parts_of_one_ensemble_are_joined_and_can_be_tried_again():
     assert od.concat([parts[0].retry(method="radau"), parts[1]]).failed.sum() == 1
     other = van_der_pol()(mu=[2.0, 900.0, 1.0, 1000.0]).split(2)[1].solve((0, 5))
     three = runs.split(3)[2].solve((0, 5), max_steps=200)
+    longer = runs.split(2)[1].solve((0, 6), max_steps=200)
     for wrong, found in [
         ([parts[0], other], "another ensemble"),
+        ([parts[0], longer], "another span"),
         ([wanted], "a whole ensemble"),
         ([*parts, three], "there twice"),
     ]:
