@@ -1,6 +1,7 @@
 """How simulations are run, stopped, and how they fail."""
 
 import copy
+import multiprocessing
 import pickle
 import signal
 import threading
@@ -51,6 +52,31 @@ def test_times_are_those_asked_for():
         np.testing.assert_allclose(states.u.sel(t=0.6)[0], 0.9**6)
     with pytest.raises(od.InputError, match="already"):
         sim.advance_to(1.0 - 1e-13)
+
+
+def _mean_or_error(sim, results):
+    try:
+        results.put(sim.arrays["u"].mean())
+    except od.OdeumError as error:
+        results.put(str(error))
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="no processes are forked here"
+)
+def test_a_forked_process_has_no_simulation_of_its_parent():
+    """Its threads are not there: it waited for them without end."""
+    sim = heat()
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    process = context.Process(target=_mean_or_error, args=(sim, results))
+    process.start()
+    try:
+        assert "process that made it" in results.get(timeout=20)
+    finally:
+        process.kill()
+        process.join()
+    assert np.isfinite(sim.arrays["u"]).all()
 
 
 def test_short_spans_at_late_times_are_no_rounding():

@@ -6,6 +6,7 @@ use odeum_core::computing_thread;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Mutex, TryLockError};
 
@@ -13,7 +14,11 @@ use std::sync::{Mutex, TryLockError};
 type Job<S> = Box<dyn FnOnce(&mut S) -> bool + Send>;
 
 /// Works on an `S` that one thread makes, uses and drops, for one caller at a time.
-pub(crate) struct Worker<S>(Mutex<Sender<Job<S>>>);
+pub(crate) struct Worker<S> {
+    jobs: Mutex<Sender<Job<S>>>,
+    /// The process that has the thread: one that was forked from it has not.
+    process: u32,
+}
 
 impl<S: 'static> Worker<S> {
     /// Starts the thread; the inner error is that of `make`.
@@ -41,7 +46,7 @@ impl<S: 'static> Worker<S> {
         let (made, raised) = attend(py, receive, || (), || Ok(()))?;
         match raised {
             Some(raised) => Err(raised),
-            None => Ok(made.map(|()| Worker(Mutex::new(jobs)))),
+            None => Ok(made.map(|()| Worker { jobs: Mutex::new(jobs), process: process::id() })),
         }
     }
 
@@ -52,7 +57,12 @@ impl<S: 'static> Worker<S> {
         (stop, tell): (impl Fn(), impl Fn() -> PyResult<()>),
         work: impl FnOnce(&mut S) -> R + Send + 'static,
     ) -> PyResult<(R, Option<PyErr>)> {
-        let jobs = match self.0.try_lock() {
+        if process::id() != self.process {
+            let message = "this simulation belongs to the process that made it, and this one was forked from that: \
+                           make a simulation here";
+            return Err(exception(py, "OdeumError", (message,)));
+        }
+        let jobs = match self.jobs.try_lock() {
             Ok(jobs) => jobs,
             Err(TryLockError::Poisoned(jobs)) => jobs.into_inner(),
             Err(TryLockError::WouldBlock) => {
