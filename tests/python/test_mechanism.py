@@ -261,6 +261,23 @@ def test_bad_equilibria_are_refused_or_nan():
         gas.mass_fractions(-np.ones(gas.n_species))
 
 
+def test_fractions_that_integrations_leave_below_zero_count_as_zero():
+    gas = od.Mechanism(HYDROGEN)
+    Y = np.tile(gas.at_equivalence_ratio(1.0, "H2", AIR), (2, 1))
+    below = Y.copy()
+    below[1, gas.species_index("OH")] = -1e-9
+    assert np.array_equal(gas.mole_fractions(below), gas.mole_fractions(Y))
+    assert np.array_equal(gas.mass_fractions(1e3 * below), gas.mass_fractions(1e3 * Y))
+    ours, theirs = (gas.equilibrate(T=300.0, p=1e5, Y=rows, hold="HP") for rows in (below, Y))
+    assert np.array_equal(ours.Y, theirs.Y) and np.array_equal(ours.T, theirs.T)
+    assert np.array_equal(gas.mole_fractions({"H2": 1.0, "OH": -1e-9}), gas.mole_fractions("H2"))
+    with pytest.raises(od.InputError, match=r"X\[1, \d+\]: found -1e-06"):
+        gas.mass_fractions(np.where(below < 0.0, -1e-6, below))
+    below[1, gas.species_index("OH")] = -1e-6
+    with pytest.raises(od.InputError, match=r"gas \(1,\).*OH"):
+        gas.equilibrate(T=300.0, p=1e5, Y=below)
+
+
 def test_equilibria_outside_the_data_are_told():
     gas = od.Mechanism(HYDROGEN)
     Y = np.array([gas.mass_fractions(X) for X in ("N2:1", "H:2, O:1")])

@@ -12,6 +12,9 @@ from odeum.errors import InputError
 
 Composition = str | Mapping[str, float]
 
+#: A part of the whole below zero that counts as zero, as in cases: integrations leave fractions there.
+BELOW_ZERO = 1e-8
+
 
 def by_name(field: str, value: Composition) -> dict[str, float]:
     """Amounts by species, of ``"O2:1, N2:3.76"`` or a mapping; a species alone counts once."""
@@ -53,9 +56,13 @@ def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
 
             near = difflib.get_close_matches(name, species, 3) or species[:12]
             raise InputError(field, f"the species {name!r}, which is none", f"there are {', '.join(near)}")
-        if not (amount >= 0.0 and np.isfinite(amount)):
+        if not np.isfinite(amount):
             raise InputError(f"{field}.{name}", str(amount), "give zero or more")
         row[list(species).index(name)] = amount
+    row = raised(row)
+    for name, amount in zip(species, row, strict=True):
+        if amount < 0.0:
+            raise InputError(f"{field}.{name}", str(amount), "give zero or more")
     if not row.any():
         raise InputError(field, "nothing", "give an amount of a species")
     return row
@@ -83,8 +90,15 @@ def _order(field: str, value: Any, species: Sequence[str]) -> list[int] | None:
     return [names.index(name) for name in species]
 
 
+def raised(array: Floats) -> Floats:
+    """Amounts [*batch, species], zero where an integration may have left them below."""
+    whole = np.maximum(array, 0.0).sum(axis=-1, keepdims=True)
+    return np.where((array < 0.0) & (array >= -BELOW_ZERO * whole), 0.0, array)
+
+
 def scaled(field: str, array: Floats) -> Floats:
     """Amounts [*batch, species] as fractions, which sum to one."""
+    array = raised(array)
     if (array < 0.0).any():
         place = tuple(int(k) for k in np.argwhere(array < 0.0)[0])
         raise InputError(f"{field}[{', '.join(map(str, place))}]", str(array[place]), "give zero or more")

@@ -12,7 +12,7 @@ import numpy as np
 from odeum import _odeum
 from odeum._convert import Floats, finite, positive
 from odeum._fixed import Fixed
-from odeum.chemistry.composition import Composition, amounts, scaled
+from odeum.chemistry.composition import Composition, amounts, raised, scaled
 from odeum.errors import InputError, OdeumWarning
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ class Mechanism(Fixed):
         if hold not in ("TP", "HP"):
             raise InputError("hold", repr(hold), 'give "TP" or "HP"')
         T, p, Y, batch = self._states(T, p, Y)
-        found, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, Y)
+        found, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, raised(Y))
         temperatures = np.asarray(found)
         if failure is not None:
             number, message, is_input = failure
