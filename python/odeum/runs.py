@@ -269,7 +269,7 @@ class Runs:
         rtol, atol : float
             Tolerances (1e-6, 1e-9); `atol` also by state, as ``{"x": 1e-10, "others": 1e-6}``.
         save : array_like or int
-            Times at which states are kept too [K], or their number, evenly spaced over the span.
+            Times at which states are kept too [K], or their number, two or more, evenly spaced over the span.
         until : dict
             A system ends where a state reaches a level: ``{"x": {"rises_to": 1.0}}``; also `rises_by`,
             `falls_to`, `falls_by`.

@@ -144,13 +144,13 @@ impl Controller {
                 "must lie in (0, 1]",
             ));
         }
-        if !(least > 0.0 && least < 1.0 && most > 1.0 && most.is_finite()) {
-            let found = format!("{least} and {most}");
-            return Err(Error::input(
-                Argument::new("controller").key("min_factor"),
-                found,
-                "must lie below and above 1",
-            ));
+        if !(least > 0.0 && least < 1.0) {
+            let field = Argument::new("controller").key("min_factor");
+            return Err(Error::input(field, least, "must lie between 0 and 1"));
+        }
+        if !(most > 1.0 && most.is_finite()) {
+            let field = Argument::new("controller").key("max_factor");
+            return Err(Error::input(field, most, "must be finite and above 1"));
         }
         Ok(())
     }

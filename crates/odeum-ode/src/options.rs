@@ -88,9 +88,9 @@ pub struct Options {
     /// [`Status::MaxSteps`](crate::Status::MaxSteps). Default 100 000. Raise for long spans.
     pub max_steps: u32,
     /// Evaluations of the right-hand side a system may take over its whole span before it ends with
-    /// [`Status::MaxEvaluations`](crate::Status::MaxEvaluations), those of the attempt in which it
-    /// reaches them included. Default 10 000 000. It bounds what `max_steps` does not: the stages of
-    /// RKC.
+    /// [`Status::MaxEvaluations`](crate::Status::MaxEvaluations). They are counted after each attempt: the last one may
+    /// pass the limit by its own, and a system that it takes to its end has not failed. Default
+    /// 10 000 000. It bounds what `max_steps` does not: the stages of RKC.
     pub max_evaluations: u32,
     /// The growth guard of implicit methods: the largest exponent hλ by which a perturbation may
     /// grow in one step, so that no step damps what grows. Default 1; `None` turns it off. See

@@ -108,7 +108,8 @@ pub(super) fn read(field: &Field<'_>, ends: Option<(f64, f64)>) -> Option<Values
         (None, None) => section.need(key, help)?.number().map(|x| (x, None)),
     };
     let (from, to) = (end("from"), end("to"));
-    let count = section.need("count", help).and_then(|count| count.whole(1, MOST));
+    let count_field = section.need("count", help);
+    let count = count_field.as_ref().and_then(|count| count.whole(1, MOST));
     let log = match section.get("spacing") {
         Some(spacing) => spacing.choice("spacings", &[("linear", false), ("log", true)]),
         None => Some(false),
@@ -121,6 +122,11 @@ pub(super) fn read(field: &Field<'_>, ends: Option<(f64, f64)>) -> Option<Values
             "a logarithmic range needs positive ends",
             "use positive ends, or spacing = \"linear\"",
         );
+    }
+    if count == 1 && from_field.is_none() {
+        let message = format!("the one value of `{}` would be that of the start", field.name);
+        let help = format!("give a list, as {} = [{to:?}], or a count of two or more", field.name);
+        return count_field?.refuse(message, &help);
     }
     Some(Values::Range(Range { from, to, count: count as usize, log }))
 }

@@ -198,6 +198,20 @@ fn tolerances_and_options() {
 }
 
 #[test]
+fn factors_and_times_that_lead_nowhere() {
+    for (key, value) in [("min_factor", "1.5"), ("max_factor", "0.5")] {
+        let controller = format!("controller = {{ law = \"pi\", {key} = {value} }}");
+        let name = format!("`method.controller.{key}` cannot be {value}");
+        let method = "name = \"dopri5\"";
+        refused(with(method, &format!("{method}\n{controller}")), &[&name, "1"]);
+    }
+    let save = |range: &str| with("[time]", &format!("[time]\nsave = {{ {range}count = 1 }}"));
+    refused(save(""), &["the one value of `time.save`", "--> a.toml:8:18", "time.save = [1.0]"]);
+    let folder = Folder::new();
+    folder.write("a.toml", save("from = 0.5, to = 1.0, ")).odeum(&["check", "a.toml"]).well();
+}
+
+#[test]
 fn keys_that_mean_nothing_without_another() {
     let warm = |keys: &str| with("[time]", &format!("[time]\n{keys}"));
     let said =
