@@ -22,7 +22,9 @@ __all__ = [
     "GpuArray",
     "Integrator",
     "Mechanism",
+    "NEGATIVE_LEAST",
     "Pasr",
+    "SUM_TOLERANCE",
     "Session",
     "Simulation",
     "Solution",
@@ -37,6 +39,8 @@ __all__ = [
 
 __version__: str
 ATM: float
+NEGATIVE_LEAST: float
+SUM_TOLERANCE: float
 
 def command(arguments: Sequence[str | bytes | PathLike[str]]) -> int: ...
 def statuses() -> list[tuple[str, bool, str]]: ...

@@ -278,6 +278,23 @@ def test_fractions_that_integrations_leave_below_zero_count_as_zero():
         gas.equilibrate(T=300.0, p=1e5, Y=below)
 
 
+def test_fractions_that_are_none_of_a_whole_are_refused():
+    """Of percents the density was a hundredth, with success."""
+    gas = od.Mechanism(HYDROGEN)
+    Y = gas.at_equivalence_ratio([0.5, 1.0], "H2", AIR)
+    wrong = Y * [[1.0], [100.0]]
+    for evaluated in (gas.density, gas.net_production_rates, gas.heat_release_rate):
+        with pytest.raises(od.InputError, match=r"^Y\[1\]: found fractions that sum to 100"):
+            evaluated(1000.0, 1e5, wrong)
+    with pytest.raises(od.InputError, match="^Y: found fractions that sum to 100"):
+        gas.cp_mass(1000.0, wrong[1])
+    with pytest.raises(od.InputError, match="sum to 0"):
+        gas.enthalpy_mass([300.0, 400.0], 0.0 * Y)
+    # Differences of neighbours are as small as they are.
+    beside = Y[0] * (1 + 1e-6)
+    assert gas.density(1000.0, 1e5, beside) != gas.density(1000.0, 1e5, Y[0])
+
+
 def test_equilibria_outside_the_data_are_told():
     gas = od.Mechanism(HYDROGEN)
     Y = np.array([gas.mass_fractions(X) for X in ("N2:1", "H:2, O:1")])

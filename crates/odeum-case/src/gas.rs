@@ -71,6 +71,10 @@ pub const COMPOSITION: &str = "composition";
 /// Largest distance of the sum of given fractions from one: tables have three digits and more.
 pub const SUM_TOLERANCE: f64 = 1e-3;
 
+/// A part of the whole below zero that counts as zero, whatever the tolerance: the run before may have
+/// had another one.
+pub const NEGATIVE_LEAST: f64 = 1e-8;
+
 /// What is wrong with a start.
 pub fn describe(error: &StateError, gas: &Gas) -> String {
     match (error, &gas.mixture) {

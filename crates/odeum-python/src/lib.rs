@@ -59,6 +59,8 @@ mod _odeum {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("ATM", odeum_kinetics::constants::ONE_ATM)?;
+        module.add("NEGATIVE_LEAST", odeum_case::gas::NEGATIVE_LEAST)?;
+        module.add("SUM_TOLERANCE", odeum_case::gas::SUM_TOLERANCE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 

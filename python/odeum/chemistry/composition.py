@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from odeum import _odeum
 from odeum._convert import Floats, finite, number
 from odeum.errors import InputError
 
 Composition = str | Mapping[str, float]
-
-#: A part of the whole below zero that counts as zero, as in cases: integrations leave fractions there.
-BELOW_ZERO = 1e-8
 
 
 def by_name(field: str, value: Composition) -> dict[str, float]:
@@ -59,7 +57,7 @@ def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
         if not np.isfinite(amount):
             raise InputError(f"{field}.{name}", str(amount), "give zero or more")
         row[list(species).index(name)] = amount
-    row = raised(row)
+    row = small_negatives_as_zero(row)
     for name, amount in zip(species, row, strict=True):
         if amount < 0.0:
             raise InputError(f"{field}.{name}", str(amount), "give zero or more")
@@ -90,15 +88,27 @@ def _order(field: str, value: Any, species: Sequence[str]) -> list[int] | None:
     return [names.index(name) for name in species]
 
 
-def raised(array: Floats) -> Floats:
+def small_negatives_as_zero(array: Floats) -> Floats:
     """Amounts [*batch, species], zero where an integration may have left them below."""
     whole = np.maximum(array, 0.0).sum(axis=-1, keepdims=True)
-    return np.where((array < 0.0) & (array >= -BELOW_ZERO * whole), 0.0, array)
+    return np.where((array < 0.0) & (array >= -_odeum.NEGATIVE_LEAST * whole), 0.0, array)
+
+
+def check_sums(field: str, Y: Floats) -> None:
+    """Refuses what are no fractions [*batch, species] of a whole, as percents."""
+    sums = Y.sum(axis=-1)
+    wrong = ~(np.abs(sums - 1.0) <= _odeum.SUM_TOLERANCE)
+    if wrong.any():
+        place = tuple(int(k) for k in np.argwhere(wrong)[0])
+        where = f"[{', '.join(map(str, place))}]" if place else ""
+        raise InputError(
+            f"{field}{where}", f"fractions that sum to {sums[place]:.6g}", "give fractions that sum to one"
+        )
 
 
 def scaled(field: str, array: Floats) -> Floats:
     """Amounts [*batch, species] as fractions, which sum to one."""
-    array = raised(array)
+    array = small_negatives_as_zero(array)
     if (array < 0.0).any():
         place = tuple(int(k) for k in np.argwhere(array < 0.0)[0])
         raise InputError(f"{field}[{', '.join(map(str, place))}]", str(array[place]), "give zero or more")

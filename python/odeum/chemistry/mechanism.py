@@ -12,7 +12,7 @@ import numpy as np
 from odeum import _odeum
 from odeum._convert import Floats, finite, positive
 from odeum._fixed import Fixed
-from odeum.chemistry.composition import Composition, amounts, raised, scaled
+from odeum.chemistry.composition import Composition, amounts, check_sums, scaled, small_negatives_as_zero
 from odeum.errors import InputError, OdeumWarning
 
 if TYPE_CHECKING:
@@ -274,11 +274,11 @@ class Mechanism(Fixed):
 
     def partial_molar_cp(self, T: Any) -> Any:
         """Heat capacities of the species at constant pressure [J/kmol/K]."""
-        return self._evaluate("partial_molar_cp", T, _odeum.ATM, np.zeros(self.n_species))
+        return self._of_species("partial_molar_cp", T)
 
     def partial_molar_enthalpies(self, T: Any) -> Any:
         """Enthalpies of the species [J/kmol]."""
-        return self._evaluate("partial_molar_enthalpies", T, _odeum.ATM, np.zeros(self.n_species))
+        return self._of_species("partial_molar_enthalpies", T)
 
     # Rates
 
@@ -296,7 +296,7 @@ class Mechanism(Fixed):
 
     def equilibrium_constants(self, T: Any) -> Any:
         """Equilibrium constants in concentrations, of irreversible reactions too [kmol, m3]."""
-        return self._evaluate("equilibrium_constants", T, _odeum.ATM, np.zeros(self.n_species))
+        return self._of_species("equilibrium_constants", T)
 
     def forward_rates_of_progress(self, T: Any, p: Any, Y: Any) -> Any:
         """Forward rates of progress of the reactions [kmol/m3/s]."""
@@ -329,8 +329,8 @@ class Mechanism(Fixed):
         """
         if hold not in ("TP", "HP"):
             raise InputError("hold", repr(hold), 'give "TP" or "HP"')
-        T, p, Y, batch = self._states(T, p, Y)
-        found, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, raised(Y))
+        T, p, Y, batch = self._states(T, p, small_negatives_as_zero(self._fractions(Y)))
+        found, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, Y)
         temperatures = np.asarray(found)
         if failure is not None:
             number, message, is_input = failure
@@ -373,11 +373,14 @@ class Mechanism(Fixed):
 
         return Integrator(self, kind, cells=cells, **options)
 
-    def _states(self, T: Any, p: Any, Y: Any) -> tuple[Floats, Floats, Floats, tuple[int, ...]]:
+    def _fractions(self, Y: Any) -> Floats:
+        """Mass fractions [*batch, species], as they are given in an array."""
+        given = amounts("Y", Y, self.species_names)
+        return scaled("Y", given) if isinstance(Y, (str, Mapping)) else given
+
+    def _states(self, T: Any, p: Any, Y: Floats) -> tuple[Floats, Floats, Floats, tuple[int, ...]]:
         """Temperatures and pressures [M], mass fractions [M, species], and the shape of the batch."""
         T, p = positive("T", T), positive("p", p)
-        given = amounts("Y", Y, self.species_names)
-        Y = scaled("Y", given) if isinstance(Y, (str, Mapping)) else given
         try:
             batch = np.broadcast_shapes(T.shape, p.shape, Y.shape[:-1])
         except ValueError:
@@ -391,7 +394,15 @@ class Mechanism(Fixed):
             Y = np.broadcast_to(Y, (*batch, self.n_species)).reshape(size, self.n_species)
         return T, p, np.broadcast_to(Y, (size, self.n_species)), batch
 
+    def _of_species(self, name: str, T: Any) -> Any:
+        """What depends on the temperature alone."""
+        alone = np.zeros(self.n_species)
+        alone[0] = 1.0
+        return self._evaluate(name, T, _odeum.ATM, alone)
+
     def _evaluate(self, name: str, T: Any, p: Any, Y: Any) -> Any:
+        Y = self._fractions(Y)
+        check_sums("Y", Y)
         T, p, Y, batch = self._states(T, p, Y)
         found = np.asarray(self._raw.evaluate(name, T, p, Y))
         return found.reshape((*batch, *found.shape[1:]))[()]

@@ -6,7 +6,7 @@ use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::system::Beside;
 use super::time::TimeSpec;
-use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
+use crate::gas::{Basis, COMPOSITION, Gas, Mixture, NEGATIVE_LEAST, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
@@ -29,8 +29,6 @@ const RADICALS: f64 = 1e-13;
 /// A fraction below zero counts as zero down to so many times its absolute tolerance: as far as the
 /// end of a run may lie there that counts as a success.
 const NEGATIVE: f64 = 100.0;
-/// And down to this, whatever the tolerance: the run before may have had another one.
-const NEGATIVE_LEAST: f64 = 1e-8;
 
 /// Keys of `[system]` that give a number for each species, and what the numbers are.
 const COMPOSITIONS: [(&str, Mixture); 4] = [
@@ -345,13 +343,13 @@ impl Way<'_> {
         kinetics: &Kinetics,
         findings: &Findings,
     ) -> Option<(Mixture, Option<Vec<f64>>)> {
-        let amounts = |field: &Field<'_>| amounts(field, kinetics, findings);
+        let amounts = |field: &Field<'_>, slack: f64| amounts(field, slack, kinetics, findings);
         Some(match self {
             Way::Ratio(fuel, oxidizer) => {
-                let (fuel, oxidizer) = (amounts(&fuel), amounts(&oxidizer));
+                let (fuel, oxidizer) = (amounts(&fuel, 0.0), amounts(&oxidizer, 0.0));
                 (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
             }
-            Way::Species(mixture, field) => (mixture, Some(amounts(&field)?)),
+            Way::Species(mixture, field) => (mixture, Some(amounts(&field, NEGATIVE_LEAST)?)),
             Way::Table => {
                 (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()]))
             }
@@ -390,17 +388,27 @@ fn one_way<'a>(section: &Section<'a>, tabled: bool, findings: &Findings) -> Opti
     }
 }
 
-/// Amounts of all species from a table of named ones.
-fn amounts(field: &Field<'_>, kinetics: &Kinetics, findings: &Findings) -> Option<Vec<f64>> {
+/// Amounts of all species from a table of named ones; those below zero by less than a part `slack` of
+/// the whole are left for the start to count as zero.
+fn amounts(
+    field: &Field<'_>,
+    slack: f64,
+    kinetics: &Kinetics,
+    findings: &Findings,
+) -> Option<Vec<f64>> {
     let mut amounts = vec![0.0; kinetics.n_species()];
     let mut good = true;
+    let mut given = Vec::new();
     for (name, source_span, value) in field.section()?.entries() {
-        let Some(number) = value.number() else {
-            good = false;
-            continue;
-        };
+        match value.number() {
+            Some(number) => given.push((name, source_span, value, number)),
+            None => good = false,
+        }
+    }
+    let whole: f64 = given.iter().map(|(.., number)| number.max(0.0)).sum();
+    for (name, source_span, value, number) in given {
         match kinetics.species_index(&name) {
-            Some(k) if number >= 0.0 => amounts[k] = number,
+            Some(k) if number >= -slack * whole => amounts[k] = number,
             Some(_) => {
                 value.refuse::<()>("an amount cannot be negative", "give zero or more");
                 good = false;

@@ -85,6 +85,17 @@ fn fractions_a_little_below_zero_count_as_zero_and_are_told() {
     folder.write("h2.yaml", hydrogen()).write("t.csv", "H2,O2,N2\n-1e-6,0.5,0.5\n");
     folder.write("a.toml", burning(base, TABLE).replace("1e-12", "{ OH = 1e-12, others = 1e-7 }"));
     folder.odeum(&["check", "a.toml"]).well();
+    // In the case itself as well.
+    for of in [
+        "mass_fractions = { H2 = -1e-9, O2 = 0.5, N2 = 0.5 }",
+        "masses = { H2 = -1e-6, O2 = 500, N2 = 500 }",
+    ] {
+        let said = check(of, "T\n1000\n1100\n").well();
+        let part = "of 2 systems fractions below zero count as zero";
+        assert!(said.err.contains(part), "{}", said.err);
+    }
+    let of = "mass_fractions = { H2 = -1e-6, O2 = 0.5, N2 = 0.5 }";
+    check(of, "T\n1000\n").refused(&["cannot be negative", "mass_fractions.H2", "a.toml:"]);
 }
 
 #[test]
