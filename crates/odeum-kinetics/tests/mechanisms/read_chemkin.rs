@@ -71,6 +71,24 @@ fn units_are_those_of_their_section() {
     assert!(errors.problems[0].found.contains("before any reaction"), "{errors}");
 }
 
+/// Chemkin looks at four letters of a unit.
+#[test]
+fn units_may_be_cut_to_four_letters() {
+    for (short, long) in [
+        ("CAL/", "CAL/MOLE"),
+        ("KCAL", "KCAL/MOLE"),
+        ("JOUL", "JOULES/MOLE"),
+        ("KJOU", "KJOULES/MOLE"),
+        ("KELV", "KELVINS"),
+        ("EVOL", "EVOLTS"),
+    ] {
+        let with = |unit| {
+            constants(&text(&SPECIES, &format!("REACTIONS {unit}\nH2+O=H+OH 1 0 10.\nEND\n")))
+        };
+        assert_eq!(with(short), with(long), "{short}");
+    }
+}
+
 #[test]
 fn brackets_with_a_plus_in_names_are_no_colliders() {
     let ions = [

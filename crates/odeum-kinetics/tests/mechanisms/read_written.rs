@@ -107,5 +107,8 @@ fn charges_are_those_of_the_electrons() {
     assert_eq!(read.mechanism.n_species(), first.mechanism.n_species());
     let read = with("-1").unwrap();
     assert!(read.warnings[0].found.contains("a charge of -1 is not used"), "{:?}", read.warnings);
+    let bare = text.replacen("composition: {N: 2, E: -1}", "composition: {N: 2}\n  charge: 1", 1);
+    let read = read::yaml("f.yaml", &bare, None).unwrap();
+    assert!(read.warnings[0].found.contains("has 0 electrons"), "{:?}", read.warnings);
     assert!(with("plus").unwrap_err().to_string().contains("'plus' is not a number"));
 }

@@ -115,9 +115,9 @@ fn joined<'a>(lines: &[Line<'a>]) -> Vec<(usize, String)> {
 fn set_unit(units: &mut UnitSystem, word: &str, line: usize, log: &mut Log) {
     let upper = word.to_ascii_uppercase();
     let (kind, unit) = match upper.trim_end_matches('S') {
-        "CAL" | "CAL/MOLE" | "CALORIE" | "CAL/MOL" => ("activation-energy", "cal/mol"),
+        "CAL" | "CAL/" | "CAL/MOLE" | "CALORIE" | "CAL/MOL" => ("activation-energy", "cal/mol"),
         "KCAL" | "KCAL/MOLE" | "KCAL/MOL" => ("activation-energy", "kcal/mol"),
-        "JOULE" | "JOULES/MOLE" | "JOULE/MOLE" | "JOULES/MOL" | "J/MOLE" | "J/MOL" => {
+        "JOUL" | "JOULE" | "JOULES/MOLE" | "JOULE/MOLE" | "JOULES/MOL" | "J/MOLE" | "J/MOL" => {
             ("activation-energy", "J/mol")
         }
         "KJOULE" | "KJOULES/MOLE" | "KJOULE/MOLE" | "KJOU/MOLE" | "KJOULES/MOL" | "KJ/MOLE"

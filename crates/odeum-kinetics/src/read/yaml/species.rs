@@ -55,7 +55,8 @@ pub(super) fn read(node: &Node, name: &str, units: UnitSystem, log: &mut Log) ->
 fn charge(fields: &Fields<'_>, composition: Option<&[(String, f64)]>, log: &mut Log) {
     let (Some(node), Some(composition)) = (fields.get("charge"), composition) else { return };
     let Some(charge) = fields.plain(node, "charge", log) else { return };
-    let electrons: f64 = composition.iter().filter(|(e, _)| e == "E").map(|(_, n)| n).sum();
+    // Not `sum`, which is -0 of nothing.
+    let electrons = composition.iter().filter(|(e, _)| e == "E").fold(0.0, |sum, (_, n)| sum + n);
     if charge != -electrons {
         let found = format!(
             "a charge of {charge} is not used: 'composition' has {electrons} electrons (E)"
