@@ -287,6 +287,43 @@ fn stores_that_cannot_be_read_are_refused_with_what_was_found() {
     folder.write("b.toml", again("a.zarr")).odeum(&["check", "b.toml"]).refused(&["no array `c`"]);
 }
 
+/// Attributes as xarray writes them: the number itself of whole numbers, of others the bytes of a double in base64.
+#[test]
+fn missing_numbers_of_a_store_are_refused() {
+    let folder = Folder::new();
+    let case = |start: &str| {
+        format!(
+            "[system]\nspecies = [\"c\"]\nequations = {{ c = \"0\" }}\n[grid]\nshape = [5, 4, 1]\nspacing = 1.0\n\
+             [initial]\nc = {start}\n[time]\nuntil = 1.0\nstep = 0.5\n[output]\nformats = [\"zarr\"]\n"
+        )
+    };
+    let hole = "boxes = [{ from = [2.0, 1.0, 0.0], to = [3.0, 2.0, 1.0], value = -999.0 }]";
+    let start = format!("{{ value = 1.0, {hole} }}");
+    folder.write("a.toml", case(&start)).odeum(&["run", "a.toml"]).well();
+    folder.write("b.toml", case("{ file = \"a.zarr\" }")).odeum(&["check", "b.toml"]).well();
+    let described = text(&folder, "a.zarr/c/zarr.json");
+    for (attributes, is_missing) in [
+        ("\"_FillValue\": -999", true),
+        ("\"missing_value\": -999.0", true),
+        ("\"_FillValue\": \"AAAAAAA4j8A=\"", true),
+        ("\"_FillValue\": \"AAAAAAAA+H8=\"", false),
+        ("\"_FillValue\": \"NaN\", \"missing_value\": 999", false),
+    ] {
+        let said = described.replacen(
+            "\"attributes\": {}",
+            &format!("\"attributes\": {{{attributes}}}"),
+            1,
+        );
+        assert_ne!(said, described);
+        folder.write("a.zarr/c/zarr.json", said);
+        let said = folder.odeum(&["check", "b.toml"]);
+        match is_missing {
+            true => _ = said.refused(&["holds NaN in cell [2, 1, 0]"]),
+            false => _ = said.well(),
+        }
+    }
+}
+
 /// Every text file says a number in the shortest form that reads back to it: no zeros fill a line.
 #[test]
 fn pictures_lie_in_the_plane_that_has_cells() {
@@ -327,6 +364,39 @@ fn numbers_of_any_size_are_short() {
     let rows = text(&folder, "a.csv");
     assert!(rows.contains("2e-292,2e-292") && rows.contains("\n2,2e-30,"), "{rows}");
     assert!(text(&folder, "a.pvd").contains("timestep=\"2e-30\""));
+}
+
+/// The quotient of an upper face and a spacing may round to more than the number of cells, and sums of decimals to less than a lower face.
+#[test]
+fn points_on_the_faces_of_the_box_lie_in_it() {
+    let folder = Folder::new();
+    let case = r#"
+[system]
+species = ["c"]
+equations = { c = "lap(c)" }
+[grid]
+shape = [5, 5, 5]
+spacing = 0.474
+origin = [0.0, -0.3, -2.37]
+[[sources]]
+species = "c"
+at = [2.37, -0.30000000000000004, 0.0]
+rate = 1.0
+[initial]
+c = "x"
+[time]
+until = 0.01
+step = 0.01
+[output]
+png = { normal = "x", at = 2.37 }
+series = { every = 1, probes = [[2.37, 2.07, 0.0]], lines = [{ along = "z", through = [2.37, -0.30000000000000004, 0.0] }] }
+"#;
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    assert!(text(&folder, "a.csv").starts_with("step,t,c_mass,c_min,c_max,c_mean,c[4 4 4]\n"));
+    assert!(text(&folder, "a.lines.csv").contains("0,0.0,z_4_0,"));
+    let further = case.replace("probes = [[2.37,", "probes = [[2.3700001,");
+    let said = folder.write("b.toml", &further).odeum(&["run", "b.toml"]);
+    said.refused(&["outside of the box", "along x it goes from 0 to 2.37"]);
 }
 
 /// Files say the times that were meant: three tenths are 0.3, though three times 0.1 are not.

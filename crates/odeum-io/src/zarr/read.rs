@@ -21,6 +21,9 @@ pub const HELP: &str = "name a store that a run has written, or its array (as \
 /// Attributes of arrays whose numbers stand for others (CF conventions 1.11, section 8.1).
 const PACKED: [&str; 2] = ["scale_factor", "add_offset"];
 
+/// Attributes with the number that stands where one is missing (CF conventions 1.11, section 2.5.1).
+const MISSING: [&str; 2] = ["_FillValue", "missing_value"];
+
 /// Bytes of the longest description that is read.
 const LONGEST: u64 = 16 << 20;
 
@@ -64,6 +67,8 @@ struct Array {
     kind: Kind,
     zipped: bool,
     fill: f64,
+    /// Numbers that stand where one is missing.
+    missing: Vec<f64>,
 }
 
 /// The numbers of an array, or of an array in a group; the error says what is wrong.
@@ -195,8 +200,12 @@ impl Array {
             // What is not finite is refused where it counts.
             _ => f64::NAN,
         };
+        let is_f32 = kind.is_single() && kind.size == 4;
+        let as_stored = |x: f64| if is_f32 { f64::from(x as f32) } else { x };
+        let named = MISSING.iter().filter_map(|key| number(said.attributes.get(*key)?));
+        let missing = named.map(as_stored).collect();
         let separator = separator.to_owned();
-        Ok(Array { folder, shape, axes, state, chunk, separator, kind, zipped, fill })
+        Ok(Array { folder, shape, axes, state, chunk, separator, kind, zipped, fill, missing })
     }
 
     /// x fastest.
@@ -205,7 +214,8 @@ impl Array {
         let [ct, cz, cy, cx] = self.chunk;
         let size = self.kind.size;
         let within = self.state.unwrap_or(0) % ct;
-        let mut values = vec![T::from_f64(self.fill); nx * ny * nz];
+        let known = |x: f64| T::from_f64(if self.missing.contains(&x) { f64::NAN } else { x });
+        let mut values = vec![known(self.fill); nx * ny * nz];
         for z in 0..nz.div_ceil(cz) {
             for y in 0..ny.div_ceil(cy) {
                 for x in 0..nx.div_ceil(cx) {
@@ -217,7 +227,7 @@ impl Array {
                             let to = ((z * cz + k) * ny + y * cy + j) * nx + x * cx;
                             let row = bytes[from..from + wide * size].chunks_exact(size);
                             for (value, item) in values[to..to + wide].iter_mut().zip(row) {
-                                *value = T::from_f64(self.kind.decode(item));
+                                *value = known(self.kind.decode(item));
                             }
                         }
                     }
@@ -267,6 +277,25 @@ fn ordered(names: &[Option<String>]) -> Result<(), String> {
         return Err(format!("its axes are {}, not {}", names.join(", "), own.join(", ")));
     }
     Ok(())
+}
+
+/// The number that an attribute says; xarray writes the bytes of a double, lowest first, in base64.
+fn number(said: &Value) -> Option<f64> {
+    let Value::String(text) = said else { return said.as_f64() };
+    // Eleven digits of six bits: the eight bytes, and two bits that are not used.
+    let digits = text.strip_suffix('=').filter(|digits| digits.len() == 11)?;
+    let bits = digits.bytes().try_fold(0_u128, |bits, digit| {
+        let digit = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        Some(bits << 6 | u128::from(digit))
+    })?;
+    Some(f64::from_bits(((bits >> 2) as u64).swap_bytes()))
 }
 
 /// Whether numbers have their highest byte first, and whether chunks are gzipped.

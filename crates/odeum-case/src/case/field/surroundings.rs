@@ -232,8 +232,9 @@ pub(super) fn cell_at(field: &Field<'_>, at: [f64; 3], grid: &Grid) -> Option<[u
     let mut cell = [0; 3];
     for axis in 0..3 {
         let place = (at[axis] - origin[axis]) / spacing[axis];
-        // The upper face belongs to the last cell.
-        if !(0.0..=shape[axis] as f64).contains(&place) {
+        // The upper face belongs to the last cell. Sums and products that give the place of a face round.
+        let rounding = 4.0 * f64::EPSILON * (at[axis].abs() + origin[axis].abs()) / spacing[axis];
+        if !(-rounding..=shape[axis] as f64 + rounding).contains(&place) {
             let (low, high) = (origin[axis], origin[axis] + shape[axis] as f64 * spacing[axis]);
             return field.refuse(
                 "the point lies outside of the box",
