@@ -7,9 +7,9 @@ use cudarc::driver::{CudaStream, result};
 use odeum_core::{Error, cores};
 use std::ffi::c_void;
 use std::ops::Range;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::{Barrier, OnceLock};
+use std::thread::{self, Builder};
 
 /// Bytes of it, in two halves: one is filled while the other is emptied.
 pub(super) const STAGING: usize = 16 << 20;
@@ -47,12 +47,12 @@ impl Staging {
         count: usize,
         fill: &(dyn Fn(usize, &mut [T]) + Sync),
     ) -> Result<(), Error> {
-        let threads = cores().min(THREADS);
         let most = STAGING / 2 / size_of::<T>();
         let memory = Halves(self.address);
-        // Threads stay for all pieces: to start them takes longer than to fill one.
-        let (barrier, broken) = (Barrier::new(threads), AtomicBool::new(false));
-        let fill_fraction = |n: usize, piece: usize| {
+        // Threads stay for all pieces: to start them takes longer than to fill one. They begin once it is known how many there are: the
+        // system may give fewer.
+        let (team, broken) = (OnceLock::new(), AtomicBool::new(false));
+        let fill_fraction = |n: usize, piece: usize, threads: usize| {
             let first = piece * most;
             let len = most.min(count - first);
             let fraction = len.div_ceil(threads);
@@ -61,11 +61,12 @@ impl Staging {
             fill(first + part.start, unsafe { memory.part(piece % 2, part) });
         };
         thread::scope(|scope| {
-            for n in 1..threads {
-                let (fill_fraction, barrier, broken) = (&fill_fraction, &barrier, &broken);
-                scope.spawn(move || {
+            let another = |&n: &usize| {
+                let (fill_fraction, team, broken) = (&fill_fraction, &team, &broken);
+                let work = move || {
+                    let (threads, barrier): &(usize, Barrier) = team.wait();
                     for piece in 0..count.div_ceil(most) {
-                        fill_fraction(n, piece);
+                        fill_fraction(n, piece, *threads);
                         // Filled by all, then copied by the first.
                         barrier.wait();
                         barrier.wait();
@@ -73,10 +74,13 @@ impl Staging {
                             break;
                         }
                     }
-                });
-            }
+                };
+                Builder::new().spawn_scoped(scope, work).is_ok()
+            };
+            let threads = 1 + (1..cores().min(THREADS)).take_while(another).count();
+            let (_, barrier) = team.get_or_init(|| (threads, Barrier::new(threads)));
             for piece in 0..count.div_ceil(most) {
-                fill_fraction(0, piece);
+                fill_fraction(0, piece, threads);
                 barrier.wait();
                 let first = piece * most;
                 let len = most.min(count - first);
