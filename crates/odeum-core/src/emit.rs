@@ -3,7 +3,9 @@
 //! # What the text expects of its surroundings
 //!
 //! - a type `real`, `double` or `float`, and a macro `R(x)` that gives a decimal literal the
-//!   suffix of that type, so that single precision contains no double arithmetic;
+//!   suffix of that type, so that single precision contains no double arithmetic; and a macro
+//!   `OD_PAST(single, x)` that gives the first in single precision, else the decimal: for numbers that
+//!   single precision has not;
 //! - the accessors of the [`Signature`]: by default macros `Y(i)`, `P(j)` and `DYDT(i)` with
 //!   literal indices. States and parameters are read where first needed and outputs written as
 //!   soon as they are known, so what is written must not overlap what is read;
@@ -315,7 +317,7 @@ impl<'a> Printer<'a> {
     fn number(&mut self, bits: u64) -> String {
         let x = f64::from_bits(bits);
         let Some(tables) = &mut self.tables else { return literal(x) };
-        if !x.is_finite() || bits as u32 == 0 {
+        if !single_has(x) || bits as u32 == 0 {
             return literal(x);
         }
         format!("od_numbers[{}]", Numbers::place(&mut tables.single, bits))
@@ -326,7 +328,7 @@ impl<'a> Printer<'a> {
         self.tables.as_ref()?;
         let Node::Op(Op::Select, [condition, a, b]) = self.graph.node(id) else { return None };
         let number = |id: NodeId| match self.graph.node(id) {
-            Node::Const(bits) if f64::from_bits(bits).is_finite() => Some(bits),
+            Node::Const(bits) if single_has(f64::from_bits(bits)) => Some(bits),
             _ => None,
         };
         Some((condition, [number(a)?, number(b)?]))
@@ -393,15 +395,24 @@ fn spell(template: &str, index: usize) -> String {
     template.replace("{}", &index.to_string())
 }
 
-/// A number that reads back to the same bits: the shortest decimal that does.
+/// A number that reads back to the same bits: the shortest decimal that does. One that single precision has not is zero or infinite there,
+/// where compilers refuse the decimal.
 fn literal(x: f64) -> String {
     if x.is_nan() {
         "od_nan()".to_owned()
     } else if x.is_infinite() {
         if x > 0.0 { "od_inf()".to_owned() } else { "-od_inf()".to_owned() }
-    } else {
+    } else if single_has(x) {
         format!("R({x:?})")
+    } else {
+        format!("OD_PAST({}, {x:?})", literal(f64::from(x as f32)))
     }
+}
+
+/// Whether a number is finite in single precision, and zero there only if it is.
+pub fn single_has(x: f64) -> bool {
+    let single = x as f32;
+    single.is_finite() && (single != 0.0 || x == 0.0)
 }
 
 /// A name as it may stand in a C comment: nothing that could end it or continue the line.
@@ -457,13 +468,15 @@ __device__ __forceinline__ void rhs(const real t, const real* y, const real* p, 
 
     #[test]
     fn literals_read_back_exactly() {
-        for x in [0.1, 1.0 / 3.0, 6.02214076e23, 5e-324, -0.0, f64::MAX] {
+        for x in [0.1, 1.0 / 3.0, 6.02214076e23, 1e-45, -0.0, f64::from(f32::MAX)] {
             let text = literal(x);
             let digits = text.trim_start_matches("R(").trim_end_matches(')');
             assert_eq!(digits.parse::<f64>().map(f64::to_bits), Ok(x.to_bits()));
             assert!(digits.contains(['.', 'e']), "{digits} would be an integer");
         }
         assert_eq!(literal(f64::NEG_INFINITY), "-od_inf()");
+        assert_eq!(literal(-5e-324), "OD_PAST(R(-0.0), -5e-324)");
+        assert_eq!(literal(-1e39), "OD_PAST(-od_inf(), -1e39)");
     }
 
     #[test]

@@ -36,8 +36,8 @@ STD(floor) STD(sqrt) STD(cbrt) STD(exp) STD(sin) STD(cos) STD(tan) STD(asin) STD
 STD(sinh) STD(cosh) STD(tanh)
 ";
 
-const DOUBLE: &str = "typedef double real;\n#define R(x) x\n";
-const FLOAT: &str = "typedef float real;\n#define R(x) x##f\n";
+const DOUBLE: &str = "typedef double real;\n#define R(x) x\n#define OD_PAST(single, x) x\n";
+const FLOAT: &str = "typedef float real;\n#define R(x) x##f\n#define OD_PAST(single, x) single\n";
 
 /// Compiles and runs a C++ program; its output, or `None` where there is no compiler.
 fn run_cpp(name: &str, source: &str) -> Option<String> {

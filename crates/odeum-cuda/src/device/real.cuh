@@ -115,9 +115,12 @@ OD_FN int od_magnitude(real a) { return __double2hiint(a) & 0x7fffffff; }
 
 #if OD_FLOAT
 #define R(x) x##f
+// A number that single precision has not is zero or infinite there.
+#define OD_PAST(single, x) single
 OD_FN real od_inf() { return __int_as_float(0x7f800000); }
 #else
 #define R(x) x
+#define OD_PAST(single, x) x
 OD_FN real od_inf() { return __longlong_as_double(0x7ff0000000000000ll); }
 #endif
 #if OD_FLOAT

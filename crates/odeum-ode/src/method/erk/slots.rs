@@ -116,6 +116,10 @@ fn groups(graph: &Graph, stored: &[usize]) -> (Vec<Vec<usize>>, Option<Isomorphi
     {
         let groups = emit::partition(&slopes, n_groups);
         let Some(isomorphic) = slopes.isomorphic(&groups) else { continue };
+        // Tables of lanes hold numbers that compilers take as they are.
+        if !isomorphic.constants.iter().flatten().all(|&x| emit::single_has(x)) {
+            continue;
+        }
         if best.as_ref().is_none_or(|(_, known)| cost(&isomorphic.function) < cost(&known.function))
         {
             best = Some((groups, isomorphic));
