@@ -126,11 +126,60 @@ fn fixed_steps_end_where_they_end_on_the_processor() {
         agrees("od_erk", &Drain, &ensemble, &fixed, &loose, 1e-9);
         let (short, saved) = (loose.clone().max_steps(407), loose.clone().save_at(vec![0.3, 1.1]));
         agrees("od_erk", &Drain, &ensemble, &fixed, &short, 1e-9);
+        for most in [1, 700, 1000, 1003] {
+            agrees("od_erk", &Drain, &ensemble, &fixed, &loose.clone().max_evaluations(most), 1e-9);
+        }
         agrees("od_erk", &Drain, &ensemble, &fixed, &saved.segments(3), 1e-9);
     }
 }
 
 /// Steps of one size leave states at their times far from zero, one by one or many at once.
+/// Numbers beyond those of single precision, in either direction.
+#[derive(Clone, Copy)]
+struct Extreme;
+
+impl System for Extreme {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn n_params(&self) -> usize {
+        0
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = -y[0] * y[0] / (y[0] + R::lit(1e-50)) + R::lit(-1e-46) * t;
+        dydt[1] = y[0].min(R::lit(1e300)) - y[1].max(R::lit(-3.5e38));
+    }
+}
+
+#[test]
+fn numbers_that_single_precision_has_not_are_zero_or_infinite_there() {
+    let options = Options::new(Tolerance::new(1e-4, 1e-4));
+    for method in [Method::dopri5(), Method::rkc(), Method::rodas4()] {
+        let kernel = match method.name() {
+            "dopri5" => "od_erk",
+            "rkc" => "od_rkc",
+            _ => "od_rosenbrock",
+        };
+        let double = scattered::<f64>(&[1.0, 0.5], 40, (0.0, 1.0));
+        agrees(kernel, &Extreme, &double, &method, &options, 1e-9);
+        let single = scattered::<f32>(&[1.0, 0.5], 40, (0.0, 1.0));
+        if !host::is_available() {
+            return;
+        }
+        let found = host::solve(kernel, &Extreme, &single, &method, &options).unwrap();
+        let solver =
+            Solver::new(DynSystem::new(Extreme), &method, &Device::cpu(), &options).unwrap();
+        let expected = solver.solve(&single).unwrap();
+        assert_eq!(found.status, expected.status);
+        for s in 0..single.len() {
+            for (y, z) in found.y(s).iter().zip(expected.y(s)) {
+                assert!((y - z).abs() <= 1e-3 * z.abs(), "{kernel}, system {s}: {y} against {z}");
+            }
+        }
+    }
+}
+
 #[test]
 fn fixed_steps_do_not_drift() {
     // Of the times from `far` on; steps of so many that nearly half of one is rounded away each time.

@@ -145,13 +145,15 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, const OdParams &p,
 // makes up for the rest. Backward in time there are no sprints.
 #define OD_SPRINT 250
 
-// How many steps are sure to stay short of the stop and of max_steps.
+// How many steps are sure to stay short of the stop, of max_steps and of max_evaluations.
 OD_FN unsigned od_sprint_length(const OdTask &task, const OdStepLoop &c) {
     // Rounding of the times of a sprint is to stay below half a step.
     const real rounding = od_larger(od_abs(c.t), od_abs(c.stop)) * (real(OD_SPRINT) * OD_EPSILON);
     if (c.h != OD_STEP || !(OD_STEP > rounding)) return 0;
     const real fit = (c.stop - c.t) * (real(1) / OD_STEP) - real(3);
-    const unsigned left = task.max_steps - c.attempts - 1;
+    const unsigned affordable = (task.max_evaluations - c.nfev - 1) / OD_STAGES;
+    const unsigned steps = task.max_steps - c.attempts - 1;
+    const unsigned left = affordable < steps ? affordable : steps;
     const unsigned most = left < OD_SPRINT ? left : OD_SPRINT;
     return fit < real(most) ? (fit > real(0) ? (unsigned)fit : 0) : most;
 }
