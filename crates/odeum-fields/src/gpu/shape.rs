@@ -3,7 +3,7 @@
 use crate::field::Field;
 use crate::field::slab::Slab;
 use crate::problem::grid::Grid;
-use crate::tiling::PIPELINE_PLANE;
+use crate::tiling::{MOST_BLOCKS, PIPELINE_PLANE};
 use odeum_cuda::{Device, Stream, TensorMapLayout};
 use odeum_ode::{Error, Scalar};
 use std::collections::HashMap;
@@ -43,6 +43,13 @@ pub(super) fn mask_words(nx: usize) -> usize {
 impl Shape {
     pub(super) fn new<T>(grid: &Grid, species: usize) -> Result<Shape, Error> {
         let cells = grid.shape();
+        // Blocks of every kernel have four rows at least.
+        let most = 4 * MOST_BLOCKS;
+        if cells[1] > most {
+            let remedy =
+                format!("a GPU takes up to {most} cells along y: let another axis be the long one");
+            return Err(Error::input("grid.shape", format!("{cells:?}"), remedy));
+        }
         let shape = || {
             let row = cells[0].checked_next_multiple_of(LINE / size_of::<T>())?;
             let plane = row.checked_mul(cells[1])?;
@@ -187,5 +194,18 @@ impl Shape {
                 row.copy_from_slice(&values[at..at + nx]);
             },
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_for_more_blocks_than_a_gpu_takes_are_refused() {
+        let of = |cells| Shape::new::<f64>(&Grid::new(cells, 1.0).unwrap(), 1);
+        assert!(of([1, 262_140, 1]).is_ok() && of([1, 1, 262_141]).is_ok());
+        let error = of([1, 262_141, 1]).unwrap_err().to_string();
+        assert!(error.contains("262140 cells along y"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! Which tilings are chosen: those that were fastest on an H200 (docs/src/performance/fields.md).
 
-use super::{BOX_THREADS, Cell, PIPELINE, PIPELINE_PACK, PIPELINE_ROWS, Tiling};
+use super::{BOX_THREADS, Cell, MOST_BLOCKS, PIPELINE, PIPELINE_PACK, PIPELINE_ROWS, Tiling};
 
 /// Threads that keep an H200 busy while a field comes from its second-level cache.
 const SMALL_THREADS: usize = 48 << 10;
@@ -56,7 +56,11 @@ impl Tiling {
             (2..=4).map(move |depth| Tiling { depth, ..of }.fitted(nx, false, 0))
         });
         let fits = |tiling: &Tiling| {
-            tiling.boxes.is_some_and(|[rows, planes]| rows <= ny && planes <= nz)
+            let is_taken = |[rows, planes]: [usize; 2]| {
+                let blocks = ny.div_ceil(rows).max(nz.div_ceil(planes));
+                rows <= ny && planes <= nz && blocks <= MOST_BLOCKS
+            };
+            tiling.boxes.is_some_and(is_taken)
                 && tiling.block[0] * tiling.block[1] <= BOX_THREADS[1]
                 && tiling.check(&cell, shared).is_ok()
         };
@@ -82,6 +86,8 @@ impl Tiling {
             nz.is_multiple_of(*planes) && threads(self.pack, *planes) >= SMALL_THREADS
         };
         let planes = [4, 2].into_iter().find(enough).unwrap_or(1);
+        // More blocks than a GPU takes: each sweeps as many planes as it must.
+        let planes = if nz / planes > MOST_BLOCKS { 0 } else { planes };
         let halve = self.pack > 1 && threads(self.pack, planes) < SMALL_THREADS;
         let pack = if halve { self.pack / 2 } else { self.pack };
         Tiling { pack, rows: 2, block: [32, 8], ahead: 0, blocks_per_sm: 1, planes, ..self }
@@ -193,6 +199,21 @@ mod tests {
         assert_eq!(wide, [[64, 4], [16, 16], [32, 8], [64, 4], [64, 4]]);
         let narrow = [64, 128, 160, 200].map(|n| Tiling::of(3, 1, 4).narrow().slim([n; 3]).block);
         assert_eq!(narrow, [[16, 8], [32, 4], [16, 8], [32, 4]]);
+    }
+
+    #[test]
+    fn long_axes_have_no_more_blocks_than_a_gpu_takes() {
+        let of = |cells| Tiling::of(1, 0, 8).small(cells);
+        assert_eq!(of([64, 64, 64]).planes, 1);
+        for nz in [65_536, 65_537, 70_001, 1_000_003] {
+            let tiling = of([1, 1, nz]);
+            assert_eq!(tiling.planes, 0);
+            assert!(nz.div_ceil(tiling.planes(nz, 1, 264, 0)) <= MOST_BLOCKS);
+            let boxed = Tiling::boxed(1, 8, [1, 1, nz], SHARED);
+            let planes = boxed.and_then(|tiling| tiling.boxes).map_or(nz, |[_, planes]| planes);
+            assert!(nz.div_ceil(planes) <= MOST_BLOCKS, "{nz} by {planes}");
+        }
+        assert_eq!(of([1, 1, 65_535]).planes, 1);
     }
 
     #[test]

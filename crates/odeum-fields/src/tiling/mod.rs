@@ -7,6 +7,9 @@ use odeum_ode::Error;
 /// Cells for which tiles may be as wide as they are fastest.
 pub(crate) const MANY: usize = 8 << 20;
 
+/// Blocks along y, and along z, that a GPU takes at most.
+pub(crate) const MOST_BLOCKS: usize = 65_535;
+
 /// Bytes of shared memory that a block may have on an H200.
 pub(crate) const SHARED: usize = 227 << 10;
 
