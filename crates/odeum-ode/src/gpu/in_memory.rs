@@ -7,7 +7,7 @@ use super::launch::launch;
 use super::order::Costs;
 use super::run::Ready;
 use super::source::Traits;
-use super::stop::{no_more, watched};
+use super::stop::{check_queue, no_more, watched};
 use super::system::DeviceSystem;
 use super::task::{self, Lists, Resident, Task};
 use crate::lent::Inputs;
@@ -51,9 +51,7 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         shape: impl FnOnce(Shape) -> Shape,
     ) -> Result<Self, Error> {
         let (dim, systems) = (inputs.dim(), inputs.len());
-        if systems > u32::MAX as usize {
-            return Err(Error::input("states", systems, "a GPU takes up to 2^32 systems"));
-        }
+        check_queue(systems)?;
         let shared = inputs.shares_params();
         let traits = Traits::new(T::NAME == "f32", shared, method, options, &system.ranges);
         let ready = Ready::new(&kept, system, method, &traits, systems)?;
@@ -62,6 +60,7 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         let offsets = Offsets::new(&shape, systems);
         let mut lane = kept.lane(offsets.end)?;
         lane.put(&offsets, inputs, &Lists::new(&traits, options, dim))?;
+        clear(&mut lane, &offsets, systems)?;
         lane.stream.wait()?;
         Ok(InMemory {
             kept,
@@ -160,19 +159,6 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         Ok(!monitor.is_some_and(Monitor::is_stopped))
     }
 
-    /// Results of systems that do not run: times, steps and counts are zero, saved states NaN.
-    pub(super) fn clear(&mut self) -> Result<(), Error> {
-        let Some(lane) = &mut self.lane else { return Ok(()) };
-        let Offsets { results, saved, stats, end, .. } = self.offsets;
-        for (bytes, value) in [(results..saved, 0), (saved..stats, 0xff), (stats..end, 0)] {
-            if !bytes.is_empty() {
-                // SAFETY: the arena lives as long as this.
-                unsafe { lane.stream.set_bytes(&mut lane.arena, bytes, value)? };
-            }
-        }
-        Ok(())
-    }
-
     /// What other kernels see of it, with no steps, and the stream that they belong on.
     pub(super) fn resident(&self) -> Option<(Resident, &D::Stream)> {
         let lane = self.lane.as_ref()?;
@@ -249,6 +235,19 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         let work: Vec<Work> = self.get(self.offsets.work, 1)?;
         Ok(work.first().and_then(Work::busy_fraction))
     }
+}
+
+/// Results of systems that have not run: times, steps and counts are zero, saved states NaN.
+fn clear<D: Device>(lane: &mut Lane<D>, offsets: &Offsets, systems: usize) -> Result<(), Error> {
+    let Offsets { results, saved, stats, status, end, .. } = *offsets;
+    let of_status = (status..status + systems, Status::NotRun as u8);
+    for (bytes, value) in [(results..saved, 0), (saved..stats, 0xff), (stats..end, 0), of_status] {
+        if !bytes.is_empty() {
+            // SAFETY: who drops the arena waits for the stream.
+            unsafe { lane.stream.set_bytes(&mut lane.arena, bytes, value)? };
+        }
+    }
+    Ok(())
 }
 
 impl<T, D: Device> Drop for InMemory<T, D> {

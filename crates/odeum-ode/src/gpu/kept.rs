@@ -16,6 +16,8 @@ const ALWAYS_KEPT: usize = 1 << 30;
 /// A larger one is kept if it has at most one part in so many of what else is free; others go back to those that use the device, too. Calls
 /// that reserved 2 GB and gave it back took 1.5 to 7 ms longer (H200).
 const PART_KEPT: usize = 16;
+/// Bytes of page-locked memory that each worker keeps at most: some batches, unless their systems save very many states.
+const STAGING_KEPT: usize = 64 << 20;
 
 /// A device, and what is kept of it.
 pub(super) struct Kept<D: Device> {
@@ -114,10 +116,22 @@ impl<D: Device> Kept<D> {
             None => Lane::new(&self.device, bytes),
         };
         lane.or_else(|_| {
-            // Where there is still no room, all others do.
-            lock(&self.lanes).clear();
+            self.drop_idle();
             Lane::new(&self.device, bytes)
         })
+    }
+
+    /// The address of at least so many bytes for matrices of a lane.
+    pub(super) fn matrices(&self, lane: &mut Lane<D>, bytes: usize) -> Result<u64, Error> {
+        lane.matrices(&self.device, bytes).or_else(|_| {
+            self.drop_idle();
+            lane.matrices(&self.device, bytes)
+        })
+    }
+
+    /// Frees the memory of lanes that no run is using: where there is no room without.
+    pub(super) fn drop_idle(&self) {
+        lock(&self.lanes).clear();
     }
 
     /// Page-locked memory of at least this many bytes: idle, or new.
@@ -149,7 +163,7 @@ impl<D: Device> Kept<D> {
 
     /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
     pub(super) fn keep(&self, lane: Lane<D>) {
-        if lane.stream.wait().is_ok() && self.keeps(lane.arena.bytes()) {
+        if lane.stream.wait().is_ok() && self.keeps(lane.bytes()) {
             lock(&self.lanes).push(lane);
         }
     }
@@ -160,9 +174,11 @@ impl<D: Device> Kept<D> {
         bytes <= ALWAYS_KEPT || bytes <= free() / PART_KEPT
     }
 
-    /// Takes back page-locked memory of which no stream makes use any more.
+    /// Takes back page-locked memory of which no stream makes use any more, unless others could miss it.
     pub(super) fn keep_staging(&self, staging: Staging<D>) {
-        lock(&self.staging).push(staging);
+        if staging.bytes() <= STAGING_KEPT {
+            lock(&self.staging).push(staging);
+        }
     }
 
     /// Takes back a stream, when it is done.
@@ -218,7 +234,7 @@ impl<D: Device> Kept<D> {
 
     /// Bytes of device memory that may be used, those of idle lanes among them.
     pub(super) fn free_memory(&self) -> Result<usize, Error> {
-        let idle = lock(&self.lanes).iter().map(|lane| lane.arena.bytes()).sum();
+        let idle = lock(&self.lanes).iter().map(Lane::bytes).sum();
         self.device.free_memory(idle)
     }
 }

@@ -37,6 +37,13 @@ impl<D: Device> Lane<D> {
         Ok(Lane { arena: device.reserve(bytes)?, ..self })
     }
 
+    /// Bytes of its memory on the device.
+    pub(super) fn bytes(&self) -> usize {
+        let matrices = self.matrices.as_ref().map_or(0, Memory::bytes);
+        let ordered = self.ordered.as_ref().map_or(0, Ordered::bytes);
+        self.arena.bytes() + matrices + ordered
+    }
+
     /// The address of at least so many bytes for matrices.
     pub(super) fn matrices(&mut self, device: &D, bytes: usize) -> Result<u64, Error> {
         if let Some(matrices) = self.matrices.as_ref().filter(|memory| memory.bytes() >= bytes) {

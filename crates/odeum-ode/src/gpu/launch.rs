@@ -24,7 +24,7 @@ pub(super) unsafe fn launch<T: Scalar, D: Device>(
     let mut task = *task;
     if layout.global > 0 {
         let bytes = blocks * layout.global;
-        task.arrays.matrices = lane.matrices(&device.device, bytes)? as *mut u8;
+        task.arrays.matrices = device.matrices(lane, bytes)? as *mut u8;
     }
     // SAFETY: the caller's.
     unsafe { launch_blocks(loaded, layout, blocks, &task, &lane.stream) }

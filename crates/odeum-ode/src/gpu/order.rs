@@ -63,6 +63,11 @@ impl<D: Device> Ordered<D> {
         Ok(Ordered { memory, systems })
     }
 
+    /// Bytes of its memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.memory.bytes()
+    }
+
     /// Whether there is room for so many systems in so many parts.
     pub(super) fn has_room(&self, systems: usize, parts: usize) -> bool {
         let words = 2 * self.systems + parts * OF_PART;

@@ -339,7 +339,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             // All launches have the same memory for matrices.
             let largest = self.parts.iter().map(|part| part.batches.len()).max().unwrap_or(0);
             let bytes = blocks_of(largest * self.job.batch) * kernel.layout.global;
-            task.arrays.matrices = lane.matrices(&self.device.device, bytes)? as *mut u8;
+            task.arrays.matrices = self.device.matrices(lane, bytes)? as *mut u8;
             stream.wait_event(launched)?;
         }
         let blocks = blocks_of(task.n_systems as usize);

@@ -8,6 +8,7 @@ use super::layout::WARP;
 use super::plan::{Kernel, Wanted, no_kernel, planned};
 use super::sink::Sink;
 use super::source::Traits;
+use super::stop::check_queue;
 use super::system::DeviceSystem;
 use super::task::Lists;
 use super::worker::Job;
@@ -68,9 +69,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     monitor: &Monitor,
 ) -> Result<Remarks, Error> {
     let begun = Instant::now();
-    if inputs.len() > u32::MAX as usize {
-        return Err(Error::input("states", inputs.len(), "a GPU takes up to 2^32 systems"));
-    }
+    check_queue(inputs.len())?;
     let traits =
         Traits::new(T::NAME == "f32", inputs.shares_params(), method, options, &system.ranges);
     let shape = Shape {
@@ -80,7 +79,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     // Before anything that wants a context, which is made while a kernel is compiled.
     let ready = Ready::all(devices, system, method, &traits, inputs.len())?;
     let workers = WORKERS.min((cores() / devices.len()).max(1));
-    let batch = batch_size(devices, &shape, inputs.len(), workers)?;
+    let (batch, workers) = batch_size(devices, &shape, inputs.len(), workers)?;
     let n_batches = inputs.len().div_ceil(batch);
     // Of stiff systems one may cost a hundred times what others do; and a block of systems abreast ends with its longest one.
     let uneven = method.jacobian_by().is_some() || ready[0].is_abreast();
@@ -141,13 +140,13 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     Ok(Remarks { gpu_times, ..Remarks::default() })
 }
 
-/// Systems of a batch.
+/// Systems of a batch, and workers for each device, at most so many.
 fn batch_size<D: Device>(
     devices: &[Arc<Kept<D>>],
     shape: &Shape,
     systems: usize,
-    workers: usize,
-) -> Result<usize, Error> {
+    mut workers: usize,
+) -> Result<(usize, usize), Error> {
     let per_system = (shape.bytes(1024) - shape.bytes(0)).div_ceil(1024);
     let by_overlap = systems.div_ceil(devices.len() * workers * BATCHES);
     let by_size =
@@ -158,21 +157,25 @@ fn batch_size<D: Device>(
         // A quarter is left to others, and to the local memory of the kernel.
         let free = device.free_memory()?;
         while shape.bytes(batch) * workers.min(systems.div_ceil(batch)) > free / 4 * 3 {
-            if batch <= WARP {
+            if batch > WARP {
+                batch = (batch / 2).next_multiple_of(WARP);
+            } else if workers > 1 {
+                workers /= 2;
+            } else if batch > 1 {
+                batch /= 2;
+            } else {
                 return Err(Error::Device {
                     device: device.device.name(),
                     reason: format!(
-                        "not enough memory: {batch} systems need {} bytes for each of {workers} \
-                         batches, {free} are free",
-                        shape.bytes(batch)
+                        "not enough memory: a system needs {} bytes, {free} are free",
+                        shape.bytes(1)
                     ),
                     remedy: "free memory of the GPU, or save fewer times".to_owned(),
                 });
             }
-            batch = (batch / 2).next_multiple_of(WARP);
         }
     }
-    Ok(batch)
+    Ok((batch, workers))
 }
 
 /// A kernel, planned for and loaded on one device.

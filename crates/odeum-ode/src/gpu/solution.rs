@@ -65,7 +65,6 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
         check_shape(system.grouped.sizes(), (inputs.dim(), inputs.n_params()))?;
         options.check_for(inputs)?;
         let mut memory = InMemory::new(kept, system, inputs, (method, options), |shape| shape)?;
-        memory.clear()?;
         // SAFETY: there is no memory of steps beside that of the ensemble.
         if unsafe { memory.integrate(inputs.span(0), None, Some(monitor))? } {
             monitor.add_finished(inputs.len());

@@ -7,8 +7,16 @@ use std::time::Duration;
 
 /// How often somebody looks how far it is, and whether it is to stop.
 const LOOKS: Duration = Duration::from_millis(20);
-/// More than there are systems, written to the counter of a queue: nothing more is handed out.
+/// As many systems as there are at most, written to the counter of a queue: nothing more is handed out.
 const ALL_HANDED_OUT: u32 = 1 << 31;
+
+/// Refuses more systems than a queue counts.
+pub(super) fn check_queue(systems: usize) -> Result<(), Error> {
+    if systems > ALL_HANDED_OUT as usize {
+        return Err(Error::input("states", systems, "a GPU takes up to 2^31 systems: split them"));
+    }
+    Ok(())
+}
 
 /// Lets the queues whose counters lie from a byte of an arena on hand out no more systems.
 pub(super) fn no_more<D: Device>(

@@ -6,8 +6,8 @@ use odeum_cuda::host::{Host, Setup};
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems::Lorenz;
 use odeum_ode::{
-    Controller, Ensemble, Error, FirstStep, Method, Monitor, Options, Scalar, Solution, Status,
-    Tolerance,
+    Controller, Ensemble, Error, FirstStep, Method, Monitor, Options, Scalar, Solution, Stats,
+    Status, Tolerance,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -133,6 +133,9 @@ fn sessions_advance(ensemble: &Ensemble<f64>, devices: &Devices<Host>, pieces: u
         let monitor = Monitor::new();
         let wanted = devices.solve(&Lorenz, ensemble, &method, &whole, &monitor).unwrap();
         let mut session = devices.session(&Lorenz, ensemble, &method, &options).unwrap();
+        // Its memory is that of the run before.
+        assert!(session.statuses().unwrap().iter().all(|&status| status == Status::NotRun));
+        assert!(session.stats().unwrap().iter().all(|&stats| stats == Stats::default()));
         let mut steps = vec![0; ensemble.len()];
         for piece in 0..pieces {
             let at = |piece: u32| f64::from(piece) / f64::from(pieces);

@@ -47,6 +47,13 @@ impl Early {
     }
 }
 
+/// Whether all systems of a part have begun, and few go on, where groups of threads have asked for a system so often. Each asks once more
+/// when there are none left, and then ends.
+fn is_early(systems: usize, groups: usize, handed_out: usize) -> bool {
+    let go_on = (systems + groups).saturating_sub(handed_out);
+    handed_out >= systems && go_on <= systems / FEW
+}
+
 impl<T: Scalar, D: Device> Round<'_, T, D> {
     /// Looks whether the results of the part that comes next may come early. One worker at a time does.
     pub(super) fn look(&self, desk: &mut Desk<D>) -> Result<(), Error> {
@@ -60,11 +67,9 @@ impl<T: Scalar, D: Device> Round<'_, T, D> {
         if groups == 0 || part.comes_early.load(Ordering::Relaxed) {
             return Ok(());
         }
-        // Each group of threads asks once more when there are no systems left, and then ends.
-        let systems = self.systems_of(number).len();
-        let go_on = (systems + groups).saturating_sub(self.handed_out(desk, number)?);
+        let (systems, handed_out) = (self.systems_of(number).len(), self.handed_out(desk, number)?);
         // Who stops a run is over before it lets the queue be empty: then systems have not begun.
-        if go_on <= systems / FEW && !self.job.is_over() {
+        if is_early(systems, groups, handed_out) && !self.job.is_over() {
             part.comes_early.store(true, Ordering::Relaxed);
         }
         Ok(())
@@ -139,5 +144,21 @@ impl<T: Scalar, D: Device> Round<'_, T, D> {
         // SAFETY: each place is late once; its batch has been taken.
         unsafe { self.job.sink.take_each(staging, &of_late, &systems) };
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_early_once_all_systems_have_begun() {
+        let (systems, groups) = (640_000, 2_000);
+        // One in 64 go on, with those that have not begun.
+        assert!(!is_early(systems, groups, systems + groups - 10_000));
+        assert!(is_early(systems, groups, systems));
+        let many = 20_000;
+        assert!(!is_early(systems, many, systems) && is_early(systems, many, systems + 10_000));
+        assert!(is_early(systems, groups, systems + groups));
     }
 }
