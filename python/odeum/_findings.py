@@ -13,7 +13,8 @@ Told = tuple[str, str, str, str, str, str]
 
 def _sentence(told: Told) -> str:
     _, message, place, field, found, remedy = told
-    words = f"`{field}`: {message}" if field and f"`{field}`" not in message else message
+    named = not field or f"`{field}`" in message or message.startswith(f"{field}: ")
+    words = message if named else f"`{field}`: {message}"
     if found and found not in words:
         words += f" (found {found})"
     place = _known(place)

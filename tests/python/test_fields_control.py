@@ -54,6 +54,22 @@ def test_times_are_those_asked_for():
         sim.advance_to(1.0 - 1e-13)
 
 
+def test_a_simulation_past_the_next_state_of_its_run_is_told():
+    sim = heat()
+    with pytest.raises(od.InputError) as raised:
+        for _ in sim.run(until=0.3, every=0.1):
+            sim.advance(0.15)
+    assert str(raised.value).startswith("run: found 0.2; the next state is of this time")
+    assert f"stands at t = {sim.t}" in str(raised.value)
+
+
+def test_an_argument_is_named_once():
+    from odeum._findings import tell
+
+    with pytest.raises(od.InputError, match=r"^end: must be finite \(found 0.2\)$"):
+        tell([("error", "end: must be finite", "", "end", "0.2", "")])
+
+
 def _mean_or_error(sim, results):
     try:
         results.put(sim.arrays["u"].mean())

@@ -277,6 +277,7 @@ def test_attributes_that_would_change_nothing_are_refused(gas):
     [
         ("kind", lambda gas: gas.reactor(None)),
         ("kind", lambda gas: gas.integrator(7, cells=1)),
+        ("foo", lambda gas: gas.reactor(foo=print)),
         ("temperature", lambda gas: gas.reactor(temperature=(x for x in [1000.0]))),
         ("temperature", lambda gas: gas.reactor(temperature=np.timedelta64(1000, "s"))),
         ("save", lambda gas: gas.reactor(moles="H2:1").runs().solve((0, 1e-6), save=np.timedelta64(3, "s"))),
@@ -289,3 +290,4 @@ def test_what_means_nothing_is_an_input_error(gas, what, make):
     with pytest.raises(od.InputError) as raised:
         make(gas)
     assert raised.value.field == what
+    assert ("no key of this name; there are fuel" in str(raised.value)) == (what == "foo")

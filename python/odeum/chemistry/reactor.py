@@ -31,8 +31,20 @@ def section_of(mechanism: Mechanism, kind: str, keys: Mapping[str, Any]) -> Docu
     """The section ``[system]`` of a case with a reactor; compositions may be text."""
     section: Document = {**mechanism._section, "reactor": text("kind", kind)}
     for key, value in keys.items():
-        section[key] = by_name(key, value) if key in _COMPOSITIONS else plain(key, value)
+        try:
+            section[key] = by_name(key, value) if key in _COMPOSITIONS else plain(key, value)
+        except InputError:
+            # Nobody is to give other values to what is no key.
+            _known(key)
+            raise
     return section
+
+
+def _known(key: str) -> None:
+    """Refuses a name that no key has."""
+    if key not in (*_COMPOSITIONS, *_KEYS):
+        known = ", ".join((*_COMPOSITIONS, *_KEYS))
+        raise InputError(key, "no key of this name", f"there are {known}")
 
 
 class Reactor(System):
@@ -72,10 +84,9 @@ class Reactor(System):
     def __init__(self, mechanism: Mechanism, kind: str = "constant volume", **keys: Any) -> None:
         self.mechanism = mechanism
         self.kind = kind
-        for key in keys:
-            if keys[key] is None and key not in (*_COMPOSITIONS, *_KEYS):
-                known = ", ".join((*_COMPOSITIONS, *_KEYS))
-                raise InputError(key, "no key of this name", f"there are {known}")
+        for key, value in keys.items():
+            if value is None:
+                _known(key)
         keys = {key: value for key, value in keys.items() if value is not None}
         self._set(section_of(mechanism, kind, keys), mechanism._texts)
         # Copies: reactors with other compositions are made of them.

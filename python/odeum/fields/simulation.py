@@ -290,8 +290,9 @@ class Simulation(Fixed):
 
     def _states(self, ends: Sequence[float], progress: Progress) -> Iterator[xarray.Dataset]:
         with times.bar(progress, self.t, ends[-1]) as tell:
+            stands = "the next state is of this time, but the simulation stands at t = {}"
             for end in ends:
-                self._advance(end, ends[-1], tell)
+                self._advance(times.to(self.t, end, "run", stands, "begin another run there"), ends[-1], tell)
                 yield self.state
 
     def _go(self, end: float, horizon: float | None, progress: Progress) -> None:

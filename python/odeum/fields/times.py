@@ -31,12 +31,16 @@ def after(t: float, dt: Any) -> float:
 
 
 def to(
-    t: float, end: Any, field: str = "t", stands: str = "the simulation stands at t = {} already"
+    t: float,
+    end: Any,
+    field: str = "t",
+    stands: str = "the simulation stands at t = {} already",
+    remedy: str = "give a later time",
 ) -> float:
     """A time that is not before another, but for rounding: how much that can be, the engine knows by its steps."""
     later = number(field, end)
     if later < t - _rounding(t):
-        raise InputError(field, str(later), f"{stands.format(t)}: give a later time")
+        raise InputError(field, str(later), f"{stands.format(t)}: {remedy}")
     return later
 
 
