@@ -409,6 +409,14 @@ def test_other_threads_run_while_systems_are_integrated():
         (lambda s: s * 0, "copies", "one or more"),
         (lambda s: s.perturb("z", relative=0.1).solve((0, 1)), "z", "x"),
         (lambda s: s.perturb("x").solve((0, 1)), "perturb", "relative"),
+        (lambda s: s.perturb([], relative=0.1).solve((0, 1)), "perturb", "of = "),
+        (
+            lambda s: od.System.from_text({"x": "-x"}, states={"x": 1.0})
+            .perturb("parameters", relative=0.1)
+            .solve((0, 1)),
+            "perturb",
+            "there are x",
+        ),
         (lambda s: s.runs().split(2), "parts", "1 to 1"),
         (lambda s: s.solve((0, 1))["z"], "state", "x, v"),
         (lambda s: od.System.from_text({"x": "-k"}, states={"x": 1.0}), "k", ""),

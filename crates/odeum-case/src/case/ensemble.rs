@@ -230,6 +230,9 @@ fn perturbation(
 /// `"states"`, `"parameters"`, one name, or a list of names.
 fn selection(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> Option<Vec<usize>> {
     let items = if field.is_text() { vec![field.clone()] } else { field.list()? };
+    if items.is_empty() {
+        return field.refuse("nothing is perturbed", PERTURB_HELP);
+    }
     let mut of = Vec::new();
     let mut good = true;
     for item in items {
@@ -239,11 +242,18 @@ fn selection(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> O
         };
         match name {
             "states" if model.is_direct() => of.extend(0..model.dim()),
-            "parameters" if model.is_direct() => of.extend(model.dim()..model.variables.len()),
+            "parameters" if model.is_direct() && model.dim() < model.variables.len() => {
+                of.extend(model.dim()..model.variables.len())
+            }
             "states" | "parameters" if model.variable(name).is_none() => {
-                let names: Vec<&str> = model.names().take(12).collect();
-                let help = format!("name some of them: {}", names.join(", "));
-                item.refuse::<()>(format!("a gas starts from variables, not from {name}"), &help);
+                let names = model.names().take(12).collect::<Vec<&str>>().join(", ");
+                let (message, help) = if model.is_direct() {
+                    (format!("the system has no {name}"), format!("there are {names}"))
+                } else {
+                    let message = format!("a gas starts from variables, not from {name}");
+                    (message, format!("name some of them: {names}"))
+                };
+                item.refuse::<()>(message, &help);
                 good = false;
             }
             _ => match findings.ok(names::variable(model, name, &item.source_span())) {

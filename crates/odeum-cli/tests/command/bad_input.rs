@@ -227,6 +227,19 @@ fn keys_that_mean_nothing_without_another() {
 }
 
 #[test]
+fn perturbations_of_nothing() {
+    let perturbed = |case: &str, of: &str| {
+        format!("{case}[ensemble]\nseed = 1\nperturb = {{ of = {of}, relative = 0.1 }}\n")
+    };
+    refused(perturbed(DECAY, "[]"), &["nothing is perturbed", "--> a.toml:18:18", "of = "]);
+    let without = with("k * ", "").replace("parameters = { k = 2.0 }\n", "");
+    for of in ["\"parameters\"", "[\"a\", \"parameters\"]"] {
+        let parts = ["the system has no parameters", "--> a.toml:17:", "there are a, b"];
+        refused(perturbed(&without, of), &parts);
+    }
+}
+
+#[test]
 fn tables_with_wrong_columns_or_ragged_rows() {
     let table = |csv: &str, more: &str, parts: &[&str]| {
         let folder = Folder::new();
