@@ -52,6 +52,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
                 "line_ends",
                 "lock",
                 "memory",
+                "number",
                 "pattern",
                 "random",
                 "range",

@@ -1,6 +1,7 @@
 //! What can be wrong with a call. A system that fails is not an error but a status.
 
 use crate::argument::Argument;
+use crate::number::with_exponents;
 use thiserror::Error as ThisError;
 
 /// Why a call could not be carried out.
@@ -48,12 +49,24 @@ pub enum Error {
 }
 
 impl Error {
-    /// An argument that cannot be used: which, what was found, what would be accepted.
+    /// An argument that cannot be used: which, what was found, what would be accepted. Long numbers have exponents.
     pub fn input(
         field: impl Into<Argument>,
         found: impl std::fmt::Display,
         remedy: impl Into<String>,
     ) -> Self {
-        Error::Input { field: field.into(), found: found.to_string(), remedy: remedy.into() }
+        let (found, remedy) = (with_exponents(&found.to_string()), with_exponents(&remedy.into()));
+        Error::Input { field: field.into(), found, remedy }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers_have_exponents() {
+        let error = Error::input("span", 1e300, format!("must end before {}", 1e301)).to_string();
+        assert_eq!(error, "span: found 1e300; must end before 1e301");
     }
 }

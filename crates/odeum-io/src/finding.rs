@@ -1,7 +1,7 @@
 //! What is wrong with what a user gave: where, which field, what was found, what helps.
 
-use crate::number::with_exponents;
 use crate::source::Source;
+use odeum_core::with_exponents;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;

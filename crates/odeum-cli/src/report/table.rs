@@ -1,7 +1,7 @@
 //! Small tables for the terminal.
 
 use super::Style;
-use odeum_io::number::with_exponents;
+use odeum_core::with_exponents;
 
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
