@@ -46,4 +46,4 @@ pub use real::{Mask, Real};
 pub use symbol::Symbol;
 pub use system::System;
 pub use tape::{NotSquare, Program, Tape};
-pub use threads::{IS_UNOPTIMISED, LARGE_STACK, computing_thread, cores};
+pub use threads::{IS_UNOPTIMISED, LARGE_STACK, computing_thread, cores, joined};

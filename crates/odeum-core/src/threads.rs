@@ -1,7 +1,8 @@
 //! Processors, and the threads that compute on them.
 
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
-use std::thread::{self, Builder};
+use std::thread::{self, Builder, ScopedJoinHandle};
 
 /// Bytes of a stack that holds what unoptimised code needs, which keeps every value of all lanes on it, and those of every call: megabytes,
 /// where threads have two. They are used as they are needed.
@@ -22,6 +23,11 @@ pub fn cores() -> usize {
 pub fn computing_thread() -> Builder {
     let thread = Builder::new();
     if cfg!(debug_assertions) { thread.stack_size(LARGE_STACK) } else { thread }
+}
+
+/// What a thread gave. A panic there goes on here with its own message, which a scope that nobody waits in would lose.
+pub fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 #[cfg(test)]

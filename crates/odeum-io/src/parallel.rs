@@ -1,20 +1,12 @@
 //! Work dealt to threads.
 
-use std::panic::resume_unwind;
+use odeum_core::joined;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{Builder, Scope};
+use std::thread::Builder;
 
 /// Systems, or the like, that a thread takes at once.
 pub const PIECE: usize = 4096;
-
-/// Begins another thread that does `work`; false where the system gives none.
-pub fn another<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    work: impl FnOnce() + Send + 'scope,
-) -> bool {
-    Builder::new().spawn_scoped(scope, work).is_ok()
-}
 
 /// Does `aside` on a thread of its own while this one does `here`; before it, where the system gives no
 /// thread.
@@ -22,7 +14,7 @@ pub fn beside<A: Send, H>(aside: impl Fn() -> A + Sync, here: impl FnOnce() -> H
     std::thread::scope(|scope| match Builder::new().spawn_scoped(scope, &aside) {
         Ok(thread) => {
             let done = here();
-            (thread.join().unwrap_or_else(|cause| resume_unwind(cause)), done)
+            (joined(thread), done)
         }
         Err(_) => (aside(), here()),
     })
@@ -41,13 +33,11 @@ pub fn each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads.min(count) {
-            // Those that begin do the work of those that do not.
-            if !another(scope, turn) {
-                break;
-            }
-        }
+        // Those that begin do the work of those that do not.
+        let another = |_| Builder::new().spawn_scoped(scope, turn).ok();
+        let begun: Vec<_> = (1..threads.min(count)).map_while(another).collect();
         turn();
+        begun.into_iter().for_each(joined);
     });
 }
 

@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::series::{Made, Parts, Series};
 use crate::solution::Solution;
 use crate::{cpu, gpu};
-use odeum_core::{Error, Graph, Pattern, Scalar, System, computing_thread, lock};
+use odeum_core::{Error, Graph, Pattern, Scalar, System, computing_thread, joined, lock};
 use std::sync::{Arc, Mutex};
 
 /// Parts of a series that are integrated at once by calls.
@@ -444,11 +444,11 @@ impl Solver {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 1..CALLS {
-                // Those that begin do the work of those that do not.
-                let _ = computing_thread().spawn_scoped(scope, call);
-            }
+            // Those that begin do the work of those that do not.
+            let another = |_| computing_thread().spawn_scoped(scope, call).ok();
+            let begun: Vec<_> = (1..CALLS).filter_map(another).collect();
             call();
+            begun.into_iter().for_each(joined);
         });
     }
 

@@ -33,7 +33,7 @@ use feed::Feed;
 use inlining::Timing;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{
-    Error, IS_UNOPTIMISED, Isa, Lanes, Scalar, System, ValidRange, computing_thread, cores,
+    Error, IS_UNOPTIMISED, Isa, Lanes, Scalar, System, ValidRange, computing_thread, cores, joined,
 };
 use pool::Pool;
 use rest::Rest;
@@ -105,13 +105,14 @@ impl<T: Scalar> Run<'_, T> {
             self.integrate(&task);
         } else {
             std::thread::scope(|scope| {
-                let another = |_: &usize| {
-                    computing_thread().spawn_scoped(scope, || self.integrate(&task)).is_ok()
-                };
+                let work = || self.integrate(&task);
+                let another = |_| computing_thread().spawn_scoped(scope, work).ok();
                 // Those that begin do the work of those that the system does not give.
-                if (0..threads).filter(another).count() == 0 {
-                    self.integrate(&task);
+                let begun: Vec<_> = (0..threads).filter_map(another).collect();
+                if begun.is_empty() {
+                    work();
                 }
+                begun.into_iter().for_each(joined);
             });
         }
         let first = (inputs.initial_state(0), inputs.params_of(0));

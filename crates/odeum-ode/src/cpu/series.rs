@@ -5,7 +5,7 @@ use super::feed::{Feed, Turn};
 use super::pool::Pool;
 use crate::lent::Remarks;
 use crate::series::{Made, Parts};
-use odeum_core::{Error, Scalar, computing_thread};
+use odeum_core::{Error, Scalar, computing_thread, joined};
 
 impl<T: Scalar> Run<'_, T> {
     /// Integrates the parts of a series; where the system gives no thread, none but the first.
@@ -21,17 +21,18 @@ impl<T: Scalar> Run<'_, T> {
         let ranges = self.on_lanes.ranges();
         let task = self.task(&feed, &ranges, sizes, (systems, threads));
         std::thread::scope(|scope| {
-            let _maker = feed.maker();
-            let another = |_: &usize| {
+            let maker = feed.maker();
+            let another = |_| {
                 let at_work = feed.at_work();
                 let work = || {
                     let _at_work = at_work;
                     self.integrate(&task);
                 };
-                computing_thread().spawn_scoped(scope, work).is_ok()
+                computing_thread().spawn_scoped(scope, work).ok()
             };
             // Those that begin do the work of those that the system does not give.
-            if (0..threads).filter(another).count() == 0 {
+            let begun: Vec<_> = (0..threads).filter_map(another).collect();
+            if begun.is_empty() {
                 feed.complete();
                 self.integrate(&task);
             }
@@ -49,6 +50,8 @@ impl<T: Scalar> Run<'_, T> {
                     Turn::Leave => break,
                 }
             }
+            drop(maker);
+            begun.into_iter().for_each(joined);
         });
         for (number, solution) in feed.rest() {
             parts.ended(number, solution);

@@ -19,6 +19,7 @@ mod far;
 #[path = "../device/host.rs"]
 mod host;
 mod lent;
+mod panics;
 mod problems;
 mod recorded_groups;
 mod refill;
