@@ -40,6 +40,11 @@ impl Layout {
         [systems, components]: [usize; 2],
         strides: [usize; 2],
     ) -> Result<Layout, Error> {
+        // With strides of zero few values are many numbers.
+        if systems.checked_mul(components).is_none() {
+            let found = format!("{systems} systems of {components} components");
+            return Err(Error::input("shape", found, "there cannot be so many numbers"));
+        }
         check_end(len, &[systems, components], &strides)?;
         Ok(Layout { systems, components, strides })
     }
@@ -178,6 +183,10 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
         if fills && are_finite(self.values) {
             return None;
         }
+        // One number for all is looked at once.
+        let [by_system, by_component] = self.layout.strides;
+        let apart = |count: usize, stride: usize| if stride == 0 { count.min(1) } else { count };
+        let (systems, components) = (apart(systems, by_system), apart(components, by_component));
         let mut offsets = (0..components).flat_map(|i| (0..systems).map(move |s| (s, i)));
         offsets.find(|&(s, i)| !self.get(s, i).is_finite())
     }

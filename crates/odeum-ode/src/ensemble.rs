@@ -104,8 +104,20 @@ impl<T: Scalar> Ensemble<T> {
     }
 
     /// `count` copies of one initial state \[n\].
+    ///
+    /// # Errors
+    /// As [`Ensemble::new`], and more copies than there is memory for.
     pub fn repeated(state: &[T], count: usize, span: (f64, f64)) -> Result<Self, Error> {
-        let states = state.iter().flat_map(|&y| std::iter::repeat_n(y, count)).collect();
+        let mut states = Vec::new();
+        let len = state.len().checked_mul(count);
+        if len.is_none_or(|len| states.try_reserve_exact(len).is_err()) {
+            let remedy =
+                format!("there is no memory for so many copies of {} numbers", state.len());
+            return Err(Error::input("count", count, remedy));
+        }
+        for &y in state {
+            states.extend(std::iter::repeat_n(y, count));
+        }
         Ensemble::new(state.len(), states, span)
     }
 

@@ -261,6 +261,26 @@ fn arrays_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn more_numbers_than_there_can_be_are_refused() {
+    let one = [1.0_f64];
+    for [systems, components] in [[1 << 40, 1 << 40], [usize::MAX, 2], [3, usize::MAX]] {
+        let error = ArrayRef::strided(&one, [systems, components], [0, 0]).unwrap_err();
+        let field = format!("shape: found {systems} systems of {components} components");
+        assert!(error.to_string().contains(&field), "{error}");
+    }
+    // One number for all of them is looked at once.
+    let many = ArrayRef::strided(&one, [1 << 60, 1], [0, 1]).unwrap();
+    assert_eq!(Inputs::new(many, (0.0, 1.0)).unwrap().len(), 1 << 60);
+    let many = ArrayRef::strided(&[f64::NAN], [1 << 60, 1], [0, 1]).unwrap();
+    let error = Inputs::new(many, (0.0, 1.0)).unwrap_err().to_string();
+    assert!(error.contains("states[0][0]: found NaN"), "{error}");
+    for count in [usize::MAX, usize::MAX / 2, 1 << 59] {
+        let error = Ensemble::repeated(&[1.0, 0.0, 0.0], count, (0.0, 1.0)).unwrap_err();
+        assert!(error.to_string().contains(&format!("count: found {count}")), "{error}");
+    }
+}
+
+#[test]
 fn ranges_without_systems_are_refused() {
     let ensemble = Ensemble::repeated(&[1.0, 0.0, 0.0], 5, (0.0, 1.0)).unwrap();
     for range in [2..2, 4..6, 9..9, 5..7] {
