@@ -126,6 +126,11 @@ impl<T: Scalar> Ensemble<T> {
         &mut self.states
     }
 
+    /// True when starts that are not finite are a status, not an error.
+    pub(crate) fn takes_invalid(&self) -> bool {
+        self.takes_invalid
+    }
+
     /// Sizes of the first steps \[M\], where they are given.
     pub(crate) fn first_steps_mut(&mut self) -> &mut Option<Vec<T>> {
         &mut self.first_steps
@@ -301,14 +306,18 @@ pub(crate) fn check_counts(dim: usize, states: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses another number of values than the states of so many systems have.
-pub(crate) fn check_count(dim: usize, systems: usize, values: usize) -> Result<(), Error> {
+/// Refuses other states for so many systems: another number of values, and those that are no numbers unless these are taken.
+pub(crate) fn check_new_states<T: Scalar>(
+    states: &[T],
+    (dim, systems): (usize, usize),
+    takes_invalid: bool,
+) -> Result<(), Error> {
     let wanted = dim * systems;
-    if values != wanted {
+    if states.len() != wanted {
         let remedy = format!("give {dim} × {systems} = {wanted} values");
-        return Err(Error::input("states", format!("{values} values"), remedy));
+        return Err(Error::input("states", format!("{} values", states.len()), remedy));
     }
-    Ok(())
+    if takes_invalid { Ok(()) } else { check_states(&ArrayRef::of_systems(states, systems, dim)) }
 }
 
 /// Refuses states that are no numbers.

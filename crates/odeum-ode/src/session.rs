@@ -1,6 +1,6 @@
 //! An ensemble that stays on its device over many calls.
 
-use crate::ensemble::{Ensemble, check_count, check_first_steps, check_span};
+use crate::ensemble::{Ensemble, check_first_steps, check_new_states, check_span};
 use crate::gpu;
 use crate::lent::Inputs;
 use crate::monitor::Monitor;
@@ -141,12 +141,14 @@ impl<T: Compiled> Session<T> {
     /// Other states for all systems, component-major \[n × M\]; statuses, costs and step sizes stay.
     ///
     /// # Errors
-    /// Another number of values, or a device that fails.
+    /// Another number of values; one that is not finite, unless the session began with an ensemble of
+    /// [`with_invalid_starts`](Ensemble::with_invalid_starts); a device that fails.
     pub fn set_states(&mut self, states: &[T]) -> Result<(), Error> {
         match &mut self.0 {
             On::Cpu(here) => {
                 let ensemble = &mut here.ensemble;
-                check_count(ensemble.dim(), ensemble.len(), states.len())?;
+                let sizes = (ensemble.dim(), ensemble.len());
+                check_new_states(states, sizes, ensemble.takes_invalid())?;
                 ensemble.states_mut().copy_from_slice(states);
                 Ok(())
             }

@@ -5,7 +5,7 @@ use super::in_memory::InMemory;
 use super::kept::Kept;
 use super::system::DeviceSystem;
 use super::task::Resident;
-use crate::ensemble::{Ensemble, check_count, check_first_steps, check_span};
+use crate::ensemble::{Ensemble, check_first_steps, check_new_states, check_span};
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::{Options, check_length};
@@ -32,6 +32,8 @@ pub struct Session<T, D: Device = Gpu> {
     memory: InMemory<T, D>,
     /// Sizes of the first steps of the next advance \[M\], where they are kept, and memory for those of the one after it.
     steps: Option<[D::Memory; 2]>,
+    /// True when states that are not finite are a status, not an error.
+    takes_invalid: bool,
 }
 
 impl<T: Scalar> Session<T> {
@@ -127,7 +129,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
             }
             _ => None,
         };
-        Ok(Session { memory, steps })
+        Ok(Session { memory, steps, takes_invalid: ensemble.takes_invalid() })
     }
 
     /// Integrates every system over `span`; gives the time on the GPU, in ms.
@@ -175,9 +177,10 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// Other states for all systems, component-major \[n × M\]; statuses, costs and step sizes stay.
     ///
     /// # Errors
-    /// Another number of values, or a driver that fails.
+    /// As [`crate::Session::set_states`].
     pub fn set_states(&mut self, states: &[T]) -> Result<(), Error> {
-        check_count(self.memory.dim, self.memory.systems, states.len())?;
+        let sizes = (self.memory.dim, self.memory.systems);
+        check_new_states(states, sizes, self.takes_invalid)?;
         self.memory.set_states(states)
     }
 

@@ -172,20 +172,28 @@ fn a_system_that_failed_goes_on_from_where_it_stands() {
     }
 }
 
-/// States that are no numbers are that system's failure alone.
+/// As states of an ensemble: those that are no numbers are refused, or are that system's failure alone.
 #[test]
-fn states_that_are_not_finite_fail() {
-    for mut place in Place::all(&start(), &options()) {
-        let mut states = start().states().to_vec();
-        states[3] = f64::NAN;
-        match &mut place {
-            Place::Cpu(session) => session.set_states(&states).unwrap(),
-            Place::Gpu(session) => session.set_states(&states).unwrap(),
+fn states_that_are_not_finite_are_refused_unless_the_ensemble_takes_them() {
+    let taking = Ensemble::with_invalid_starts(3, start().states().to_vec(), (0.0, 1.0)).unwrap();
+    let taking = taking.with_params(start().params().to_vec()).unwrap();
+    for (ensemble, takes) in [(start(), false), (taking, true)] {
+        for mut place in Place::all(&ensemble, &options()) {
+            let mut states = start().states().to_vec();
+            states[3] = f64::NAN;
+            let set = match &mut place {
+                Place::Cpu(session) => session.set_states(&states),
+                Place::Gpu(session) => session.set_states(&states),
+            };
+            let refused = set.map_err(|error| error.to_string()).err();
+            let wanted = "states[0][3]: found NaN; must be finite".to_owned();
+            assert_eq!(refused, (!takes).then_some(wanted));
+            place.advance(SPANS[0]);
+            let status = place.solution().status;
+            let failed = |&s: &usize| !status[s].is_success();
+            let failed: Vec<usize> = (0..SYSTEMS).filter(failed).collect();
+            assert_eq!(failed, if takes { vec![3] } else { vec![] });
         }
-        place.advance(SPANS[0]);
-        let status = place.solution().status;
-        assert_eq!(status.iter().filter(|status| !status.is_success()).count(), 1);
-        assert_eq!(status[3], Status::NonFinite);
     }
 }
 
