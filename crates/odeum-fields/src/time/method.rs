@@ -1,7 +1,7 @@
 //! How a field is advanced in time.
 
 use odeum_ode::method::rkc::recurrence::STABILITY;
-use odeum_ode::{Error, Tolerance};
+use odeum_ode::{Error, Norm, Tolerance};
 
 /// An explicit method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,8 +40,8 @@ pub enum Steps {
     /// field changes: steps become shorter, or longer again. At most 1 unless steps are
     /// [forced](crate::Options::force).
     Fraction(f64),
-    /// As large as a tolerance of the local error allows, one absolute tolerance per species.
-    /// [`Method::Rkc`] only.
+    /// As large as a tolerance of the local error allows, one absolute tolerance per species, in the
+    /// [weighted RMS norm](Norm::WeightedRms). [`Method::Rkc`] only.
     Adaptive(Tolerance),
 }
 
@@ -79,6 +79,15 @@ impl Method {
             }
             (_, Steps::Fraction(fraction)) if !(*fraction > 0.0 && fraction.is_finite()) => {
                 Err(Error::input("fraction", fraction, "must be positive and finite"))
+            }
+            (Method::Rkc { .. }, Steps::Adaptive(tolerance))
+                if tolerance.norm != Norm::WeightedRms =>
+            {
+                Err(Error::input(
+                    "norm",
+                    "state-and-rate",
+                    "fields have the weighted RMS norm alone",
+                ))
             }
             (Method::Rkc { .. }, _) | (_, Steps::Fixed(_) | Steps::Fraction(_)) => Ok(()),
             _ => Err(Error::input("steps", "adaptive", "only rkc estimates its error")),

@@ -47,6 +47,17 @@ fn cosine_error(n: usize, ratio: f64) -> f64 {
 }
 
 #[test]
+fn a_norm_that_fields_do_not_have_is_refused() {
+    let grid = Grid::new([9, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "lap(u)")]), grid);
+    let u = Field::<f64>::zeros(&grid, 1).unwrap();
+    let steps = Steps::Adaptive(Tolerance::state_and_rate(1e-4));
+    let options = Options::new(Method::Rkc { stages: None }, steps);
+    let error = Simulation::new(&problem, u, 0.0, &options, cpu(1)).map(drop).unwrap_err();
+    assert!(error.to_string().contains("norm: found state-and-rate"), "{error}");
+}
+
+#[test]
 fn second_order_in_space_and_fourth_where_errors_cancel() {
     let order = |ratio: f64| (cosine_error(16, ratio) / cosine_error(32, ratio)).log2();
     let (plain, sweet) = (order(0.02), order(1.0 / 6.0));
