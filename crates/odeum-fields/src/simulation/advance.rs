@@ -78,7 +78,7 @@ impl<T: Precision> Simulation<T> {
         let Steps::Fixed(h) = self.options.steps else {
             return Err(Error::input("steps", "adaptive", "a number of steps wants a fixed size"));
         };
-        let end = self.clock.origin + (self.clock.since_origin + steps) as f64 * h;
+        let end = self.end_of(steps, h);
         self.until(end, every, watch)
     }
 
@@ -218,7 +218,12 @@ impl<T: Precision> Simulation<T> {
     /// Whether so many more whole steps of fixed size end before `end`, or at it.
     fn ends_within(&self, steps: u64, end: f64) -> bool {
         let Some(h) = self.size() else { return false };
-        self.clock.origin + (self.clock.since_origin + steps) as f64 * h <= end + self.near(end)
+        self.end_of(steps, h) <= end + self.near(end)
+    }
+
+    /// The time after so many more steps of this size.
+    fn end_of(&self, steps: u64, h: f64) -> f64 {
+        self.clock.origin + self.clock.since_origin.saturating_add(steps) as f64 * h
     }
 
     /// By how much a step of fixed size may miss `end` and still end there. A part of the step alone would leave out the rest
@@ -240,7 +245,7 @@ impl<T: Precision> Simulation<T> {
 
     /// Up to `most` steps of size `h`, which end before `end` but for the first.
     fn euler(&mut self, h: f64, end: f64, most: u64) -> Result<Taken, Error> {
-        let mut count = most.min(((end - self.clock.t) / h) as u64 + 1).max(1);
+        let mut count = most.min((((end - self.clock.t) / h) as u64).saturating_add(1)).max(1);
         while count > 1 && !self.ends_within(count, end) {
             count -= 1;
         }

@@ -46,6 +46,34 @@ fn cosine_error(n: usize, ratio: f64) -> f64 {
     worst
 }
 
+/// Counts of steps end where their type does, which no run reaches.
+#[test]
+fn times_and_counts_beyond_all_steps_are_gone_towards() {
+    let grid = Grid::new([9, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "lap(u)")]), grid);
+    let u = Field::<f64>::from_fn(&grid, 1, |_, [x, _, _]| x).unwrap();
+    let step = Options::euler(0.1);
+    for steps in [Steps::Fixed(0.1), Steps::Fraction(0.5)] {
+        let options = Options { steps, ..step.clone() };
+        let mut simulation = Simulation::new(&problem, u.clone(), 0.0, &options, cpu(1)).unwrap();
+        let mut stop = |simulation: &Simulation<f64>| match simulation.counts().steps {
+            0..8 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        };
+        assert_eq!(simulation.until(1e300, 4, &mut stop).unwrap(), Outcome::Stopped);
+        assert_eq!(simulation.counts().steps, 8);
+    }
+    let mut simulation = Simulation::new(&problem, u, 0.0, &step, cpu(1)).unwrap();
+    for (steps, all) in [(1, 1), (u64::MAX, 4)] {
+        let mut stop = |simulation: &Simulation<f64>| match simulation.counts().steps {
+            0..4 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        };
+        simulation.steps(steps, 4, &mut stop).unwrap();
+        assert_eq!(simulation.counts().steps, all);
+    }
+}
+
 #[test]
 fn a_norm_that_fields_do_not_have_is_refused() {
     let grid = Grid::new([9, 1, 1], 1.0).unwrap();
