@@ -283,6 +283,7 @@ def test_what_is_said_of_times_is_so(tmp_path):
     for call, said in [
         (lambda: sim.run(times=[2.0, 3.0], until=2.5), "2.5; the last of `times` is 3.0"),
         (lambda: sim.run(times=[0.5, 3.0]), "0.5; the simulation stands at t = 1.001"),
+        (lambda: sim.stability(until=0.5), "0.5; the simulation stands at t = 1.001"),
         (lambda: sim.run(times=[2.0, 4.0, 3.0]), "3.0 after 4.0"),
         (lambda: sim.to_toml(tmp_path / "a.toml", until=0.5), "0.5; the case starts at t = 1.0"),
     ]:

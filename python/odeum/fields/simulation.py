@@ -12,7 +12,7 @@ import numpy as np
 
 from odeum import _odeum, _options
 from odeum._case import Document
-from odeum._convert import Floats, number
+from odeum._convert import Floats
 from odeum._fixed import Fixed
 from odeum._progress import Progress
 from odeum.errors import Interrupted, OdeumError
@@ -235,7 +235,7 @@ class Simulation(Fixed):
 
     def stability(self, until: float | None = None) -> Stability:
         """Limits of the steps for the present field, over times up to `until` (as far as `run` was told to go)."""
-        return Stability(*self._raw.limits(None if until is None else number("until", until)))
+        return Stability(*self._raw.limits(None if until is None else times.to(self.t, until, "until")))
 
     @property
     def step_limit(self) -> float:
