@@ -1,7 +1,7 @@
 //! Numbers of many systems where they lie: the caller's arrays, lent.
 
-use odeum_core::{Error, Scalar, cores};
-use std::thread;
+use odeum_core::{Error, Scalar, cores, joined};
+use std::thread::{self, Builder};
 
 /// How the numbers of M systems with n components each lie in a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,9 +200,12 @@ fn are_finite<T: Scalar>(values: &[T]) -> bool {
     let mut parts = values.chunks(part);
     let own = parts.next().unwrap_or_default();
     thread::scope(|scope| {
-        let others: Vec<_> = parts.map(|part| scope.spawn(|| part_is_finite(part))).collect();
+        // What the system gives no thread for is judged here.
+        let judge =
+            |part| Builder::new().spawn_scoped(scope, move || part_is_finite(part)).or(Err(part));
+        let others: Vec<_> = parts.map(judge).collect();
         let own = part_is_finite(own);
-        others.into_iter().all(|other| other.join().unwrap_or(false)) && own
+        others.into_iter().all(|other| other.map_or_else(part_is_finite, joined)) && own
     })
 }
 

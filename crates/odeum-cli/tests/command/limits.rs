@@ -54,6 +54,15 @@ fn ranges_are_counted_before_they_are_made() {
     }
 }
 
+/// Threads whose stacks no memory holds are not to be had.
+#[test]
+fn many_systems_are_integrated_without_more_threads() {
+    let folder = Folder::new();
+    folder.write("a.toml", DECAY.to_owned() + "[ensemble]\ncount = 200_000\n");
+    let mut command = folder.command(&["run", "a.toml", "--threads", "1"]);
+    Said::of(command.env("RUST_MIN_STACK", (1_u64 << 60).to_string())).well();
+}
+
 #[test]
 fn a_step_ends_at_every_time_to_save_at() {
     let limit = |said: [Said; 2], steps: u32| {

@@ -93,7 +93,7 @@ impl Drop for Folder {
 }
 
 impl Said {
-    fn of(command: &mut Command) -> Said {
+    pub(crate) fn of(command: &mut Command) -> Said {
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Said {
