@@ -411,9 +411,11 @@ def test_other_threads_run_while_systems_are_integrated():
         (lambda s: s.perturb("x").solve((0, 1)), "perturb", "relative"),
         (lambda s: s.perturb([], relative=0.1).solve((0, 1)), "perturb", "of = "),
         (
-            lambda s: od.System.from_text({"x": "-x"}, states={"x": 1.0})
-            .perturb("parameters", relative=0.1)
-            .solve((0, 1)),
+            lambda s: (
+                od.System.from_text({"x": "-x"}, states={"x": 1.0})
+                .perturb("parameters", relative=0.1)
+                .solve((0, 1))
+            ),
             "perturb",
             "there are x",
         ),
