@@ -3,6 +3,7 @@
 use odeum_core::Error;
 use odeum_cuda::{Device, Stream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
 use std::time::Duration;
 
 /// How often somebody looks how far it is, and whether it is to stop.
@@ -50,11 +51,23 @@ pub(super) fn watched<R>(
                 }
             }
         });
-        let result = work();
-        done.store(true, Ordering::Relaxed);
-        watcher.thread().unpark();
-        result
+        // Of work that panics, too.
+        let _ended = Ended { done: &done, watcher: watcher.thread() };
+        work()
     })
+}
+
+/// Tells the watcher that the work is done, when dropped.
+struct Ended<'a> {
+    done: &'a AtomicBool,
+    watcher: &'a Thread,
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        self.watcher.unpark();
+    }
 }
 
 #[cfg(test)]
@@ -74,6 +87,12 @@ mod tests {
         let mut words = [0; 5];
         stream.read(&arena, 0, &mut words).unwrap();
         assert_eq!(words, [7, ALL_HANDED_OUT, ALL_HANDED_OUT, ALL_HANDED_OUT, 7]);
+    }
+
+    #[test]
+    #[should_panic(expected = "of the work")]
+    fn panics_of_the_work_are_not_waited_for() {
+        watched(|| panic!("of the work"), || false, || Ok(()));
     }
 
     #[test]
