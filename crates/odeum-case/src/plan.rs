@@ -194,7 +194,7 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
     let shared = if own { (0.0, 1.0) } else { spans[0] };
     let checked = Ensemble::repeated(&state, rows, shared).and_then(|ensemble| {
         let ensemble = if own { ensemble.with_spans(spans)? } else { ensemble };
-        options.check(&ensemble)
+        options.check(case.method.method.controller().fixed_step(), &ensemble)
     });
     if let Err(error) = checked {
         let row = match &error {

@@ -37,8 +37,11 @@ pub(crate) fn check(case: &Case, options: &Options, findings: &Findings) {
         if need.is_finite() && need > most as f64 {
             let message = format!("steps of this size do not reach the end within {limit}");
             let finding = at(case, field, message).into_warning();
-            let help =
-                format!("raise method.max_steps to {need:.3e} or more, or take larger steps");
+            let help = if need > f64::from(u32::MAX) {
+                "take larger steps".to_owned()
+            } else {
+                format!("raise method.max_steps to {need:.3e} or more, or take larger steps")
+            };
             findings.push(finding.help(help));
         }
     }

@@ -199,14 +199,19 @@ impl Options {
         }
     }
 
-    /// Refuses what has no meaning for this ensemble.
-    pub fn check<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Result<(), Error> {
-        self.check_for(&ensemble.inputs())
+    /// Refuses what has no meaning for this ensemble, or a method whose controller has this
+    /// [fixed step](crate::Controller::fixed_step).
+    pub fn check<T: Scalar>(
+        &self,
+        fixed_step: Option<f64>,
+        ensemble: &Ensemble<T>,
+    ) -> Result<(), Error> {
+        self.check_for(fixed_step, &ensemble.inputs())
     }
 
-    /// Refuses sizes of steps that are zero in the precision of an ensemble; `fixed`: of a method that takes steps of one size.
-    pub(crate) fn check_steps_in<T: Scalar>(&self, fixed: Option<f64>) -> Result<(), Error> {
-        let fixed = (Argument::new("controller").key("step"), fixed);
+    /// Refuses sizes of steps that are zero in the precision of an ensemble.
+    fn check_steps_in<T: Scalar>(&self, fixed_step: Option<f64>) -> Result<(), Error> {
+        let fixed = (Argument::new("controller").key("step"), fixed_step);
         let first = match self.first_step {
             FirstStep::Automatic => (Argument::new("first_step"), None),
             FirstStep::Size(h) => (Argument::new("first_step"), Some(h)),
@@ -229,9 +234,10 @@ impl Options {
     pub(crate) fn check_for_session<T: Scalar>(
         &self,
         sizes: (usize, usize),
+        fixed_step: Option<f64>,
         ensemble: &Ensemble<T>,
     ) -> Result<(), Error> {
-        self.check(ensemble)?;
+        self.check(fixed_step, ensemble)?;
         check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
         if !self.save_times().is_empty() {
             return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
@@ -244,7 +250,11 @@ impl Options {
     }
 
     /// As [`Options::check`].
-    pub(crate) fn check_for<T: Scalar>(&self, ensemble: &Inputs<'_, T>) -> Result<(), Error> {
+    pub(crate) fn check_for<T: Scalar>(
+        &self,
+        fixed_step: Option<f64>,
+        ensemble: &Inputs<'_, T>,
+    ) -> Result<(), Error> {
         self.tolerance.check::<T>(ensemble.dim())?;
         if self.max_steps == 0 {
             return Err(Error::input("max_steps", 0, "must be at least 1"));
@@ -281,8 +291,9 @@ impl Options {
         if let Some(event) = &self.terminal_event {
             event.check(ensemble.dim(), ensemble.len())?;
         }
+        self.check_steps_in::<T>(fixed_step)?;
         self.check_save_times(ensemble)?;
-        self.check_distances(ensemble)
+        self.check_distances(fixed_step, ensemble)
     }
 
     fn check_save_times<T: Scalar>(&self, ensemble: &Inputs<'_, T>) -> Result<(), Error> {
@@ -316,10 +327,15 @@ impl Options {
 
     /// Refuses spans and save times that the precision moves: their states would be those of other
     /// times.
-    fn check_distances<T: Scalar>(&self, ensemble: &Inputs<'_, T>) -> Result<(), Error> {
+    fn check_distances<T: Scalar>(
+        &self,
+        fixed_step: Option<f64>,
+        ensemble: &Inputs<'_, T>,
+    ) -> Result<(), Error> {
         let spans = if ensemble.shares_span() { 1 } else { ensemble.len() };
-        for s in 0..if self.segments > 1 { spans } else { 0 } {
-            self.check_segments::<T>(ensemble.span(s))?;
+        let has_lengths = self.segments > 1 || self.longest_step(fixed_step).is_some();
+        for s in 0..if has_lengths { spans } else { 0 } {
+            self.check_lengths::<T>(fixed_step, ensemble.span(s))?;
         }
         if T::EPSILON == f64::EPSILON {
             // Nothing is rounded, and spans may be many.
@@ -352,19 +368,43 @@ impl Options {
         Ok(())
     }
 
-    /// Refuses segments of a span that are shorter than a rounding of the time: no step in them moves it.
-    pub(crate) fn check_segments<T: Scalar>(&self, (start, end): (f64, f64)) -> Result<(), Error> {
-        let length = (end - start).abs() / f64::from(self.segments);
+    /// The step that no other is longer than, where there is one, and the option that says so.
+    fn longest_step(&self, fixed_step: Option<f64>) -> Option<(Argument, f64)> {
+        let fixed = fixed_step.map(|h| (Argument::new("controller").key("step"), h));
+        fixed.or(self.largest_step.map(|h| (Argument::new("largest_step"), h)))
+    }
+
+    /// Refuses segments of a span that are shorter than a rounding of the time, and a longest step that does not move
+    /// it at the start.
+    pub(crate) fn check_lengths<T: Scalar>(
+        &self,
+        fixed_step: Option<f64>,
+        (start, end): (f64, f64),
+    ) -> Result<(), Error> {
+        let length = (end - start).abs();
+        let segment = length / f64::from(self.segments);
         let rounding = T::EPSILON * start.abs().max(end.abs());
-        if self.segments == 1 || length >= rounding {
-            return Ok(());
+        if self.segments > 1 && segment < rounding {
+            let remedy = format!(
+                "from {start} to {end} each is {segment:.2e} long, and in {} times are rounded by {rounding:.2e}: \
+                 give fewer, or count times from zero",
+                T::NAME
+            );
+            return Err(Error::input("segments", self.segments, remedy));
         }
-        let remedy = format!(
-            "from {start} to {end} each is {length:.2e} long, and in {} times are rounded by {rounding:.2e}: give \
-             fewer, or count times from zero",
-            T::NAME
-        );
-        Err(Error::input("segments", self.segments, remedy))
+        let Some((field, step)) = self.longest_step(fixed_step) else { return Ok(()) };
+        let round = |t: f64| T::from_f64(t).to_f64();
+        let first = round(round(start) + step.copysign(end - start));
+        if first == round(start) && step < length {
+            let remedy = format!(
+                "at {start} times are rounded by {:.2e} in {}, and so short a step does not move them: give more, or \
+                 count times from zero",
+                T::EPSILON * start.abs(),
+                T::NAME
+            );
+            return Err(Error::input(field, format!("{step:e}"), remedy));
+        }
+        Ok(())
     }
 }
 
@@ -411,7 +451,7 @@ mod tests {
             let ensemble = Ensemble::<T>::repeated(&[T::from_f64(1.0)], 2, span).unwrap();
             let options = Options::new(Tolerance::new(1e-4, 1e-6));
             let options = if times.is_empty() { options } else { options.save_at(times.to_vec()) };
-            options.check(&ensemble).map_err(|error| error.to_string())
+            options.check(None, &ensemble).map_err(|error| error.to_string())
         }
         let far = (1e6, 1e6 + 1.0);
         for (times, parts) in [
@@ -435,14 +475,14 @@ mod tests {
         for (count, length) in [(300_000_000, 3.0), (8, 8e-8)] {
             let ensemble = Ensemble::repeated(&[1.0], 2, (1e8, 1e8 + length)).unwrap();
             let options = Options::new(Tolerance::new(1e-4, 1e-6)).segments(count);
-            let error = options.check::<f64>(&ensemble).unwrap_err().to_string();
+            let error = options.check::<f64>(None, &ensemble).unwrap_err().to_string();
             assert!(error.contains("segments") && error.contains("in f64"), "{error}");
-            assert!(options.segments(2).check::<f64>(&ensemble).is_ok());
+            assert!(options.segments(2).check::<f64>(None, &ensemble).is_ok());
         }
         let ensemble = Ensemble::repeated(&[1.0_f32], 2, far).unwrap();
         let options = Options::new(Tolerance::new(1e-4, 1e-6));
-        assert!(options.clone().segments(100).check::<f32>(&ensemble).is_err());
-        assert!(options.segments(4).check::<f32>(&ensemble).is_ok());
+        assert!(options.clone().segments(100).check::<f32>(None, &ensemble).is_err());
+        assert!(options.segments(4).check::<f32>(None, &ensemble).is_ok());
         // Backward, and where rounding is little beside the distances.
         assert!(checked::<f32>((far.1, far.0), &[1000000.52, 1000000.51]).is_err());
         assert_eq!(checked::<f32>(far, &[1e6, 1000000.3, 1000000.7, far.1]), Ok(()));
@@ -450,5 +490,29 @@ mod tests {
         assert_eq!(checked::<f32>((0.0, 10.0), &fine), Ok(()));
         // The last of a range misses the end by rounding in double precision.
         assert_eq!(checked::<f32>((0.0, 0.3), &[0.1, 0.3_f64.next_down()]), Ok(()));
+    }
+
+    #[test]
+    fn steps_that_do_not_move_the_time_are_refused() {
+        fn check<T: Scalar>(fixed: bool, step: f64, span: (f64, f64)) -> Result<(), String> {
+            let options = Options::new(Tolerance::new(1e-4, 1e-6));
+            let options = if fixed { options } else { options.largest_step(step) };
+            let ensemble = Ensemble::<T>::repeated(&[T::from_f64(1.0)], 2, span).unwrap();
+            options.check(fixed.then_some(step), &ensemble).map_err(|error| error.to_string())
+        }
+        for (fixed, field) in [(false, "largest_step"), (true, "controller.step")] {
+            for span in [(1e8, 1e8 + 1.0), (1e8 + 1.0, 1e8), (-1e8, 0.0)] {
+                let error = check::<f64>(fixed, 1e-12, span).unwrap_err();
+                let parts = [field, "1e-12", "e-8 in f64"];
+                assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+                assert_eq!(check::<f64>(fixed, 1e-8, span), Ok(()));
+            }
+            assert!(check::<f32>(fixed, 1e-3, (1e5, 1e5 + 1.0)).is_err());
+            assert_eq!(check::<f32>(fixed, 1e-2, (1e5, 1e5 + 1.0)), Ok(()));
+            // From zero every step moves the time, and a step that goes to the end does.
+            assert_eq!(check::<f64>(fixed, 1e-12, (0.0, 1e8)), Ok(()));
+            assert_eq!(check::<f32>(fixed, 1e-12, (0.0, 1.0)), Ok(()));
+            assert_eq!(check::<f64>(fixed, 1.6e-8, (1e8, 1e8_f64.next_up())), Ok(()));
+        }
     }
 }

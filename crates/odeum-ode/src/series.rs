@@ -42,6 +42,8 @@ pub trait Series<T> {
 /// A series while it is integrated.
 pub(crate) struct Parts<'a, T> {
     series: &'a mut (dyn Series<T> + Send),
+    /// Of a method that takes steps of one size.
+    fixed_step: Option<f64>,
     options: &'a Options,
     /// Equations and parameters of a system.
     sizes: (usize, usize),
@@ -63,11 +65,20 @@ pub(crate) struct Made<T> {
 impl<'a, T: Scalar> Parts<'a, T> {
     pub(crate) fn new(
         series: &'a mut (dyn Series<T> + Send),
-        options: &'a Options,
+        (fixed_step, options): (Option<f64>, &'a Options),
         sizes: (usize, usize),
         monitor: &'a Monitor,
     ) -> Self {
-        Parts { series, options, sizes, monitor, made: 0, are_over: false, failure: None }
+        Parts {
+            series,
+            fixed_step,
+            options,
+            sizes,
+            monitor,
+            made: 0,
+            are_over: false,
+            failure: None,
+        }
     }
 
     /// Systems of all parts, about.
@@ -103,7 +114,7 @@ impl<'a, T: Scalar> Parts<'a, T> {
         if let (Some(event), Some(levels)) = (&mut options.terminal_event, levels) {
             event.levels = levels;
         }
-        options.check(&ensemble)?;
+        options.check(self.fixed_step, &ensemble)?;
         self.made += 1;
         Ok(Made { number: self.made - 1, ensemble, options })
     }

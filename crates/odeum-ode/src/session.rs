@@ -58,7 +58,8 @@ impl Solver {
     /// all systems over one span, and several GPUs), a device that is not there, or too little memory on it.
     pub fn session<T: Compiled>(&self, ensemble: &Ensemble<T>) -> Result<Session<T>, Error> {
         let sizes = (self.system().dim(), self.system().n_params());
-        self.options().check_for_session(sizes, ensemble)?;
+        let fixed_step = self.method().controller().fixed_step();
+        self.options().check_for_session(sizes, fixed_step, ensemble)?;
         let Some((ordinal, system)) = self.on_one_gpu::<T>()? else {
             let (solver, mut ensemble) = (self.clone(), ensemble.clone());
             if self.options().warm_start {

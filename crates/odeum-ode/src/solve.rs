@@ -258,7 +258,6 @@ impl Solver {
             return Err(sealed::refused());
         }
         let Ready::Cuda(cuda, system) = &self.ready else { return Ok(None) };
-        self.options.check_steps_in::<T>(self.method.controller().fixed_step())?;
         let &[ordinal] = &*cuda.ordinals else {
             let found = format!("{} GPUs", cuda.ordinals.len());
             let remedy = "systems stay on one GPU: give each a part of them";
@@ -413,7 +412,8 @@ impl Solver {
         monitor: &Monitor,
     ) -> Result<Remarks, Error> {
         let sizes = (self.system.dim(), self.system.n_params());
-        let mut parts = Parts::new(series, &self.options, sizes, monitor);
+        let fixed_step = self.method.controller().fixed_step();
+        let mut parts = Parts::new(series, (fixed_step, &self.options), sizes, monitor);
         let mut remarks = Remarks::default();
         if let Ready::Cpu(cpu, plan) = &self.ready {
             let (method, plan) = (&self.method, plan.as_deref());
@@ -473,7 +473,7 @@ impl Solver {
         outputs.check(inputs.dim(), inputs.len(), options.save_times().len())?;
         let sizes = (self.system.dim(), self.system.n_params());
         check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
-        options.check_for(inputs)?;
+        options.check_for(method.controller().fixed_step(), inputs)?;
         if let Ready::Cpu(..) = self.ready {
             // A run on GPUs writes to the arrays of all systems.
             outputs.clear();
@@ -533,7 +533,7 @@ impl Ready {
     ) -> Result<Solution<T>, Error> {
         let inputs = &ensemble.inputs();
         check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
-        options.check_for(inputs)?;
+        options.check_for(method.controller().fixed_step(), inputs)?;
         let mut solution = Solution::of(inputs, options.save_times());
         let outputs = solution.outputs();
         let remarks = self.run_into(on_lanes, inputs, method, options, outputs, monitor)?;
@@ -557,7 +557,6 @@ impl Ready {
                 cpu::Run { on_lanes, method, plan, cpu, options, monitor }.solve(inputs, outputs)
             }
             Ready::Cuda(cuda, system) => {
-                options.check_steps_in::<T>(method.controller().fixed_step())?;
                 gpu::solve(system, inputs, method, cuda, options, outputs, monitor)
             }
         }
@@ -616,7 +615,7 @@ mod tests {
         let options = Options::new(Tolerance::new(1e-6, 1e-6));
         let solver = Solver::new(system, &Method::tsit5(), &Device::cpu(), &options).unwrap();
         let (mut series, monitor) = (Two { made: 0, ended: Vec::new() }, Monitor::new());
-        let mut parts = Parts::new(&mut series, &options, (3, 3), &monitor);
+        let mut parts = Parts::new(&mut series, (None, &options), (3, 3), &monitor);
         let lanes = solver.system.any().in_f64();
         solver.call_for_each(&*lanes, &mut parts, &monitor);
         assert!(parts.result().is_ok());

@@ -212,6 +212,22 @@ fn factors_and_times_that_lead_nowhere() {
 }
 
 #[test]
+fn steps_that_do_not_move_the_time() {
+    let far = with("span = [0.0, 1.0]", "span = [1e8, 100000001.0]");
+    let method = "name = \"dopri5\"";
+    let refused_step = |key: &str, case: &str, parts: &[&str]| {
+        let said = refused(case.replace(method, &format!("{method}\n{key}")), parts);
+        assert!(!said.err.contains("raise method.max_steps"), "{}", said.err);
+    };
+    for key in ["largest_step", "fixed_step"] {
+        let name = format!("`method.{key}` cannot be 1e-12");
+        refused_step(&format!("{key} = 1e-12"), &far, &[&name, "rounded by 2.22e-8 in f64"]);
+    }
+    let single = DECAY.replace("rtol = 1e-8", "rtol = 1e-4") + "[run]\nprecision = \"f32\"\n";
+    refused_step("fixed_step = 1e-60", &single, &["`method.fixed_step`", "in f32 this is zero"]);
+}
+
+#[test]
 fn keys_that_mean_nothing_without_another() {
     let warm = |keys: &str| with("[time]", &format!("[time]\n{keys}"));
     let said =

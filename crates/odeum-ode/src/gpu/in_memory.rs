@@ -36,7 +36,7 @@ pub(super) struct InMemory<T, D: Device> {
     n_saves: usize,
     /// Counts of a system.
     pub(super) n_counts: usize,
-    method: Method,
+    pub(super) method: Method,
     pub(super) options: Options,
     precision: PhantomData<T>,
 }

@@ -228,7 +228,7 @@ impl<D: Device> Devices<D> {
         monitor: &Monitor,
     ) -> Result<Remarks, Error> {
         method.check()?;
-        options.check_for(inputs)?;
+        options.check_for(method.controller().fixed_step(), inputs)?;
         run::solve_on(&self.0, system, inputs, method, options, outputs, monitor)
     }
 

@@ -90,7 +90,7 @@ pub(super) fn measure<T: Scalar, D: Device>(
     check_shape(system.grouped.sizes(), (ensemble.dim(), ensemble.n_params()))?;
     let method = method();
     let options = Options::new(tolerance.clone()).first_step(FirstStep::Fraction(1.0));
-    options.check(ensemble)?;
+    options.check(method.controller().fixed_step(), ensemble)?;
     let shared = ensemble.shares_params();
     let traits = Traits::new(T::NAME == "f32", shared, &method, &options, &[]);
     let kernel = groups::kernel(

@@ -52,7 +52,8 @@ impl<T: Scalar> Session<T> {
         options: &Options,
     ) -> Result<Self, Error> {
         method.check()?;
-        options.check_for_session((system.dim(), system.n_params()), ensemble)?;
+        let fixed_step = method.controller().fixed_step();
+        options.check_for_session((system.dim(), system.n_params()), fixed_step, ensemble)?;
         let system = DeviceSystem::traced(system);
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
@@ -70,7 +71,8 @@ impl<T: Scalar> Session<T> {
     ) -> Result<Self, Error> {
         let system = system.into();
         method.check()?;
-        options.check_for_session(system.grouped.sizes(), ensemble)?;
+        let fixed_step = method.controller().fixed_step();
+        options.check_for_session(system.grouped.sizes(), fixed_step, ensemble)?;
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
 
@@ -96,7 +98,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
         options: &Options,
     ) -> Result<Self, Error> {
         method.check()?;
-        options.check_for_session((system.dim(), system.n_params()), ensemble)?;
+        let fixed_step = method.controller().fixed_step();
+        options.check_for_session((system.dim(), system.n_params()), fixed_step, ensemble)?;
         let system = DeviceSystem::traced(system);
         Self::begin(kept, &system, ensemble, method, options)
     }
@@ -162,7 +165,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
     ) -> Result<bool, Error> {
         check_span(span, "span")?;
         check_length::<T>(span, "span")?;
-        self.memory.options.check_segments::<T>(span)?;
+        let fixed_step = self.memory.method.controller().fixed_step();
+        self.memory.options.check_lengths::<T>(fixed_step, span)?;
         let steps = self.steps.as_ref().map(|[first, end]| (first.address(), end.address()));
         // SAFETY: the memory of the steps lives as long as the session.
         let whole = unsafe { self.memory.integrate(span, steps, monitor)? };

@@ -63,7 +63,7 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
     ) -> Result<Self, Error> {
         let begun = Instant::now();
         check_shape(system.grouped.sizes(), (inputs.dim(), inputs.n_params()))?;
-        options.check_for(inputs)?;
+        options.check_for(method.controller().fixed_step(), inputs)?;
         let mut memory = InMemory::new(kept, system, inputs, (method, options), |shape| shape)?;
         // SAFETY: there is no memory of steps beside that of the ensemble.
         if unsafe { memory.integrate(inputs.span(0), None, Some(monitor))? } {
