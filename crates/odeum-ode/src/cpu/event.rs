@@ -261,13 +261,15 @@ fn excursion(ends: [f64; 2], slopes: [f64; 2]) -> Option<f64> {
     let rise = q - p;
     let (a, b) = (f + g - 2.0 * rise, 3.0 * rise - 2.0 * f - g);
     let value = |x: f64| ((a * x + b) * x + f) * x + p;
-    let discriminant = b * b - 3.0 * a * f;
+    // In units of their size: squares of large states are beyond the range of numbers.
+    let size = a.abs() + b.abs() + f.abs();
+    let discriminant = (b / size) * (b / size) - 3.0 * (a / size) * (f / size);
     if discriminant.is_nan() || discriminant <= 0.0 {
         return None;
     }
     // The maximum is the root at which the second derivative 6aθ + 2b is negative; both roots in
     // the form that does not cancel.
-    let root = discriminant.sqrt();
+    let root = size * discriminant.sqrt();
     let peak = if b > 0.0 { -(b + root) / (3.0 * a) } else { f / (root - b) };
     let trough = if b > 0.0 { -f / (b + root) } else { (root - b) / (3.0 * a) };
     let inside = |x: f64| x > 0.0 && x < 1.0;

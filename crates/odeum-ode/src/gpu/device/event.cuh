@@ -90,10 +90,12 @@ OD_FN real od_excursion(real p, real q, real f, real g) {
     const real rise = q - p;
     const real a = f + g - real(2) * rise, b = real(3) * rise - real(2) * f - g;
     const auto value = [&](real x) { return ((a * x + b) * x + f) * x + p; };
-    const real discriminant = b * b - real(3) * a * f;
+    // In units of their size: squares of large states are beyond the range of numbers.
+    const real size = od_abs(a) + od_abs(b) + od_abs(f);
+    const real discriminant = (b / size) * (b / size) - real(3) * (a / size) * (f / size);
     if (!(discriminant > real(0))) return real(0);
     // The maximum is the root at which the second derivative is negative; both roots in the form that does not cancel.
-    const real root = od_sqrt(discriminant);
+    const real root = size * od_sqrt(discriminant);
     const real peak = b > real(0) ? -(b + root) / (real(3) * a) : f / (root - b);
     const real trough = b > real(0) ? -f / (b + root) : (root - b) / (real(3) * a);
     const auto inside = [](real x) { return x > real(0) && x < real(1); };
