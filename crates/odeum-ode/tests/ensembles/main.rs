@@ -24,6 +24,7 @@ mod problems;
 mod recorded_groups;
 mod refill;
 mod rkc_work;
+mod scaled;
 mod series;
 mod session;
 mod stiff;

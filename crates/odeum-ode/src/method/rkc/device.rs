@@ -1,5 +1,6 @@
 //! What Runge–Kutta–Chebyshev is in device code.
 
+use super::radius::reduction;
 use super::{Rkc, radius, recurrence};
 use crate::method::device::{
     GroupKernel, NUMBERS, OnDevice, Registers, Storage, Subject, ThreadKernels, ThreadNeeds,
@@ -61,6 +62,9 @@ impl OnDevice for Rkc {
         };
         text.define("OD_RADIUS_BOUND", bound);
         text.define("OD_ROOT_EPSILON", literal(epsilon(subject.word).sqrt()));
+        let is_float = subject.word == size_of::<f32>();
+        let reduction = if is_float { reduction::<f32>() } else { reduction::<f64>() };
+        text.define("OD_REDUCTION", literal(reduction));
         text.define("OD_RADIUS_EVERY", self.radius_every());
         text.define("OD_POWER_ITERATIONS", Rkc::POWER_ITERATIONS);
         let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS;

@@ -1,7 +1,16 @@
 // The spectral radius by the nonlinear power method. The meaning is that of radius.rs, statement for statement.
 //
-// Every kernel of Runge-Kutta-Chebyshev has the vectors of a system in its own way. `Vectors` gives the sums of squares over their
-// components, and moves w, where f is evaluated next.
+// Every kernel of Runge-Kutta-Chebyshev has the vectors of a system in its own way. `Vectors` gives their Euclidean norms, and moves
+// w, where f is evaluated next.
+
+// The Euclidean norm of numbers that `squares` multiplies by a unit and sums the squares of.
+template <class Squares> OD_FN real od_euclid(Squares squares) {
+    const real plain = squares(real(1));
+    const bool large = plain == od_inf(), small = plain < OD_UNDERFLOW;
+    if (!(large || small)) return od_sqrt(plain);
+    const real unit = large ? OD_REDUCTION : real(1) / OD_REDUCTION;
+    return od_sqrt(squares(unit)) / unit;
+}
 
 // Where w goes; y is the state, a the scale of a move.
 enum OdMove : unsigned {
@@ -33,7 +42,7 @@ struct OdPower {
 // Moves w beside the state, in the direction found last.
 template <class Vectors> OD_FN void od_power_start(OdPower &power, Vectors &x) {
     const real epsilon = OD_EPSILON, root_epsilon = OD_ROOT_EPSILON;
-    const real y_norm = od_sqrt(x.squares_of_state()), d_norm = od_sqrt(x.squares_of_direction());
+    const real y_norm = x.norm_of_state(), d_norm = x.norm_of_direction();
     const bool has_y = y_norm > real(0), has_d = d_norm > real(0);
     power.distance = has_y ? y_norm * root_epsilon : epsilon;
     power.sigma = real(0);
@@ -46,7 +55,7 @@ enum OdPowerNext { OD_POWER_ON, OD_POWER_FOUND, OD_POWER_FAILED };
 
 // One iteration, with f at w. `longest` is the length of the longest step there can be.
 template <class Vectors> OD_FN OdPowerNext od_power_turn(OdPower &power, Vectors &x, real longest) {
-    const real change = od_sqrt(x.squares_of_change()), before = power.sigma;
+    const real change = x.norm_of_change(), before = power.sigma;
     power.sigma = change / power.distance;
     ++power.iteration;
     const real near = OD_SETTLED * od_larger(power.sigma, real(1) / longest);

@@ -8,7 +8,7 @@
 use super::Rkc;
 use crate::method::rhs::Rhs;
 use crate::method::stepper::{Cost, Point, set_bits};
-use crate::tolerance::largest;
+use crate::tolerance::{largest, underflow};
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
@@ -117,12 +117,31 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
     }
 }
 
+/// The power of two, far below one, that numbers are multiplied by whose squares overflow; those whose squares vanish
+/// are divided by it.
+pub(crate) fn reduction<S: Scalar>() -> f64 {
+    S::MIN_POSITIVE.sqrt() * S::EPSILON
+}
+
 /// Euclidean norm of a vector of n components.
 #[inline(always)]
 fn euclid<L: Lanes>(n: usize, x: impl Fn(usize) -> L) -> L {
-    let mut sum = L::lit(0.0);
-    for i in 0..n {
-        sum = x(i).mul_add(x(i), sum);
+    let squares = |unit: L| {
+        let mut sum = L::lit(0.0);
+        for i in 0..n {
+            let x = x(i) * unit;
+            sum = x.mul_add(x, sum);
+        }
+        sum
+    };
+    let one = L::lit(1.0);
+    let plain = squares(one);
+    let large = plain.eq(L::lit(f64::INFINITY));
+    let small = plain.lt(L::lit(underflow::<L::Scalar>()));
+    if L::bits(large | small) == 0 {
+        return plain.sqrt();
     }
-    sum.sqrt()
+    let reduction = L::lit(reduction::<L::Scalar>());
+    let unit = L::select(large, reduction, L::select(small, reduction.recip(), one));
+    squares(unit).sqrt() / unit
 }

@@ -91,23 +91,25 @@ struct OdVectors {
         }
     }
 
-    OD_FN_MEMBER real squares(int v) const {
-        real sum = real(0);
-        OD_UNROLL
-        for (int i = 0; i < OD_N; ++i) sum = od_fma(get(v, i), get(v, i), sum);
-        return sum;
+    template <class Component> OD_FN_MEMBER real norm_of(Component component) const {
+        return od_euclid([&](real unit) {
+            real sum = real(0);
+            OD_UNROLL
+            for (int i = 0; i < OD_N; ++i) {
+                const real x = component(i) * unit;
+                sum = od_fma(x, x, sum);
+            }
+            return sum;
+        });
     }
-    OD_FN_MEMBER real squares_of_state() const { return squares(OD_STATE); }
-    OD_FN_MEMBER real squares_of_direction() const { return squares(OD_DIRECTION); }
-
-    OD_FN_MEMBER real squares_of_change() const {
-        real sum = real(0);
-        OD_UNROLL
-        for (int i = 0; i < OD_N; ++i) {
-            const real change = f[i] - get(OD_SLOPE, i);
-            sum = od_fma(change, change, sum);
-        }
-        return sum;
+    OD_FN_MEMBER real norm_of_state() const {
+        return norm_of([&](int i) { return get(OD_STATE, i); });
+    }
+    OD_FN_MEMBER real norm_of_direction() const {
+        return norm_of([&](int i) { return get(OD_DIRECTION, i); });
+    }
+    OD_FN_MEMBER real norm_of_change() const {
+        return norm_of([&](int i) { return f[i] - get(OD_SLOPE, i); });
     }
 
     OD_FN_MEMBER real squares_of_euler_error(real trial) const {

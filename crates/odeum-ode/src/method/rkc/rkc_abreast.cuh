@@ -77,9 +77,10 @@ struct OdVectors {
         move(order, a);
         index = mirrored;
     }
-    OD_FN_MEMBER real squares_of_state() const { return sums[order & OD_ACCEPT ? OD_W2 : OD_Y2]; }
-    OD_FN_MEMBER real squares_of_direction() const { return sums[order & OD_START ? OD_F2 : OD_D2]; }
-    OD_FN_MEMBER real squares_of_change() const { return sums[OD_OF_PHASE]; }
+    // Of reactors: the square of a temperature is a number of full precision, and what is lost beside it does not matter.
+    OD_FN_MEMBER real norm_of_state() const { return od_sqrt(sums[order & OD_ACCEPT ? OD_W2 : OD_Y2]); }
+    OD_FN_MEMBER real norm_of_direction() const { return od_sqrt(sums[order & OD_START ? OD_F2 : OD_D2]); }
+    OD_FN_MEMBER real norm_of_change() const { return od_sqrt(sums[OD_OF_PHASE]); }
     OD_FN_MEMBER real squares_of_euler_error(real) const { return sums[OD_OF_PHASE]; }
     OD_FN_MEMBER OdNorm error(real) const {
         OdNorm norm;

@@ -54,19 +54,24 @@ struct OdVectors {
     const OdSystem &x;
     OdRkc &rkc;
 
-    OD_FN_MEMBER real squares(const real (&vector)[OD_EACH]) const {
+    OD_FN_MEMBER real norm_of(const real (&vector)[OD_EACH]) const {
         const OdGroup &g = x.g;
-        real sum = real(0);
-        OD_OWN(e, i) sum = od_fma(vector[e], vector[e], sum);
-        return od_group_sum(g, sum);
+        return od_euclid([&](real unit) {
+            real sum = real(0);
+            OD_OWN(e, i) {
+                const real component = vector[e] * unit;
+                sum = od_fma(component, component, sum);
+            }
+            return od_group_sum(g, sum);
+        });
     }
-    OD_FN_MEMBER real squares_of_state() const { return squares(x.y); }
-    OD_FN_MEMBER real squares_of_direction() const { return squares(rkc.direction); }
-    OD_FN_MEMBER real squares_of_change() const {
+    OD_FN_MEMBER real norm_of_state() const { return norm_of(x.y); }
+    OD_FN_MEMBER real norm_of_direction() const { return norm_of(rkc.direction); }
+    OD_FN_MEMBER real norm_of_change() const {
         const OdGroup &g = x.g;
         real change[OD_EACH];
         OD_OWN(e, i) change[e] = rkc.f[e] - rkc.slope[e];
-        return squares(change);
+        return norm_of(change);
     }
     OD_FN_MEMBER void keep_direction() {
         const OdGroup &g = x.g;
