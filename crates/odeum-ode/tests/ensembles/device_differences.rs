@@ -114,6 +114,34 @@ fn the_time_is_moved_too() {
     }
 }
 
+/// y' = −10⁴ (y − 10⁻⁶ sin t), as a difference of two that are near 10⁴: it hides what changes y by little.
+struct NearZero;
+
+impl System for NearZero {
+    fn dim(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        let (one, rate) = (R::lit(1.0), R::lit(1e4));
+        dydt[0] = rate * (R::lit(1e-6) * t.sin() + one) - rate * (y[0] + one);
+    }
+}
+
+#[test]
+fn what_is_near_zero_is_moved_by_enough() {
+    if !host::is_available() {
+        return;
+    }
+    let system = DynSystem::from(Tape::trace(&NearZero));
+    let ensemble = Ensemble::new(1, vec![0.0], (0.0, 3.0)).unwrap();
+    for method in [Method::rodas4(), Method::radau(), Method::exprb43()] {
+        for width in [1, 32] {
+            compared(&system, &ensemble, method.clone(), width, 1.0);
+        }
+    }
+}
+
 #[test]
 fn ignitions_take_differences_too() {
     if !host::is_available() {

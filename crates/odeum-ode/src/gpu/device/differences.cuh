@@ -6,7 +6,7 @@
 
 OD_FN real od_increment(real x) {
     const real size = od_abs(x);
-    return od_sqrt((size < OD_LEAST_MOVED ? OD_LEAST_SIZE : size) * OD_EPSILON);
+    return od_sqrt((size < OD_LEAST_MOVED ? OD_LEAST_MOVED : size) * OD_EPSILON);
 }
 
 #if OD_WIDTH > 1
