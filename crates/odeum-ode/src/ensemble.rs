@@ -389,6 +389,9 @@ pub(crate) fn check_span((t0, t1): (f64, f64), field: impl Into<Argument>) -> Re
     if t0 == t1 {
         return Err(Error::input(field, found(), "has no length: start and end must differ"));
     }
+    if !(t1 - t0).is_finite() {
+        return Err(Error::input(field, found(), "its length is beyond the range of numbers"));
+    }
     Ok(())
 }
 

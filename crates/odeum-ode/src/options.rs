@@ -414,9 +414,9 @@ const MOVED: f64 = 0.25;
 /// True where a precision changes the distance of two times by a large part of it.
 fn is_moved<T: Scalar>(a: f64, b: f64) -> bool {
     let round = |t: f64| T::from_f64(t).to_f64();
-    let (distance, rounded) = ((b - a).abs(), (round(b) - round(a)).abs());
-    // Times beyond the range of the precision have no distance.
-    rounded.is_nan() || (rounded - distance).abs() > MOVED * distance
+    let (distance, rounded) = ((b - a).abs(), round(round(b) - round(a)).abs());
+    // Beyond the range of the precision there are no times, and no distances.
+    !rounded.is_finite() || (rounded - distance).abs() > MOVED * distance
 }
 
 /// True where only rounding in double precision, as of a range of times, tells two times apart.
@@ -470,6 +470,7 @@ mod tests {
         let error = checked::<f32>((1e6, 1e6 + 0.01), &[]).unwrap_err();
         assert!(error.contains("span") && error.contains("1000000 to 1000000.01"), "{error}");
         assert!(checked::<f32>((0.0, 1e39), &[]).is_err());
+        assert!(checked::<f32>((-3e38, 3e38), &[]).is_err());
         assert_eq!(checked::<f64>((1e6, 1e6 + 0.01), &[]), Ok(()));
         // Segments, in either precision, that are shorter than a rounding.
         for (count, length) in [(300_000_000, 3.0), (8, 8e-8)] {

@@ -114,6 +114,8 @@ fn spans_and_times() {
     refused(zero, &["the time span has no length", "--> a.toml:8:8", "start and end must differ"]);
     refused(with("[0.0, 1.0]", "[0.0]"), &["a time span has two ends, here are 1"]);
     refused(with("span = [0.0, 1.0]", ""), &["over what time span?", "[time] with span"]);
+    let infinite = with("[0.0, 1.0]", "[-1e308, 1e308]");
+    refused(infinite, &["`time.span` cannot be", "its length is beyond the range of numbers"]);
     let outside = with("[time]", "[time]\nsave = [0.5, 1.5]");
     refused(
         outside,
