@@ -31,9 +31,11 @@ impl Memory {
         let stream = result::stream::null();
         // SAFETY: the memory was reserved with this size. The driver returns before it is cleared, and other streams do not wait for
         // that: who gets the memory would have numbers cleared that have been written meanwhile.
-        unsafe { result::memset_d8_async(memory.address, 0, bytes, stream) }
-            .and_then(|()| unsafe { result::stream::synchronize(stream) })
-            .map_err(failed("clearing memory of the GPU"))?;
+        unsafe {
+            result::memset_d8_async(memory.address, 0, bytes, stream)
+                .and_then(|()| result::stream::synchronize(stream))
+        }
+        .map_err(failed("clearing memory of the GPU"))?;
         Ok(memory)
     }
 
