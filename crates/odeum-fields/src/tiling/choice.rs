@@ -86,10 +86,10 @@ impl Tiling {
             nz.is_multiple_of(*planes) && threads(self.pack, *planes) >= SMALL_THREADS
         };
         let planes = [4, 2].into_iter().find(enough).unwrap_or(1);
-        // More blocks than a GPU takes: each sweeps as many planes as it must.
-        let planes = if nz / planes > MOST_BLOCKS { 0 } else { planes };
         let halve = self.pack > 1 && threads(self.pack, planes) < SMALL_THREADS;
         let pack = if halve { self.pack / 2 } else { self.pack };
+        // Where these are more blocks than a GPU takes, each sweeps as many planes as it must.
+        let planes = if nz / planes > MOST_BLOCKS { 0 } else { planes };
         Tiling { pack, rows: 2, block: [32, 8], ahead: 0, blocks_per_sm: 1, planes, ..self }
     }
 

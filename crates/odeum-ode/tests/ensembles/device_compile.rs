@@ -7,7 +7,7 @@
 #[path = "../device/nvrtc.rs"]
 pub(crate) mod nvrtc;
 
-use odeum_core::Graph;
+use odeum_core::{Graph, Real, Symbol};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor, read};
 use odeum_ode::gpu::StepPart;
 use odeum_ode::gpu::inspect::{self, KernelText};
@@ -127,6 +127,25 @@ fn report() -> Option<String> {
 #[test]
 fn registers_and_spills_are_those_of_the_snapshot() {
     nvrtc::assert_is_snapshot(report, SNAPSHOT);
+}
+
+/// NVRTC refuses decimals that single precision has not; compilers of the host device take them.
+#[test]
+fn numbers_that_single_precision_has_not_compile() {
+    let options = Options::new(Tolerance::new(1e-4, 1e-6));
+    let graph = Graph::record(3, 1, |t, y, p| {
+        let beyond = Symbol::lit(1e300).min(y[1]) - Symbol::lit(-3.5e38).max(p[0]);
+        let least = y[0] / (y[0] + Symbol::lit(1e-50)) + Symbol::lit(-1e-46) * t;
+        let chosen = Real::select(y[0].lt(p[0]), Symbol::lit(1e-60), Symbol::lit(1e60));
+        vec![beyond, least, chosen * y[2]]
+    });
+    for method in [Method::dopri5(), Method::vern7(), Method::rkc()] {
+        for kernel in inspect::kernels::<f32>(&graph, &method, &options, false) {
+            if nvrtc::single(method.name(), kernel.name, &kernel.source).is_none() {
+                return;
+            }
+        }
+    }
 }
 
 #[test]
