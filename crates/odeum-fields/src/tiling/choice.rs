@@ -88,8 +88,9 @@ impl Tiling {
         let planes = [4, 2].into_iter().find(enough).unwrap_or(1);
         let halve = self.pack > 1 && threads(self.pack, planes) < SMALL_THREADS;
         let pack = if halve { self.pack / 2 } else { self.pack };
-        // Where these are more blocks than a GPU takes, each sweeps as many planes as it must.
-        let planes = if nz / planes > MOST_BLOCKS { 0 } else { planes };
+        // Where these are more blocks than a GPU takes, each has more planes, or sweeps as many as it must.
+        let is_taken = |n: &usize| nz.is_multiple_of(*n) && nz / n <= MOST_BLOCKS;
+        let planes = [planes, 2, 4].into_iter().find(is_taken).unwrap_or(0);
         Tiling { pack, rows: 2, block: [32, 8], ahead: 0, blocks_per_sm: 1, planes, ..self }
     }
 
@@ -205,9 +206,9 @@ mod tests {
     fn long_axes_have_no_more_blocks_than_a_gpu_takes() {
         let of = |cells| Tiling::of(1, 0, 8).small(cells);
         assert_eq!(of([64, 64, 64]).planes, 1);
-        for nz in [65_536, 65_537, 70_001, 1_000_003] {
+        for (nz, planes) in [(65_536, 2), (65_537, 0), (200_000, 4), (1_000_003, 0)] {
             let tiling = of([1, 1, nz]);
-            assert_eq!(tiling.planes, 0);
+            assert_eq!(tiling.planes, planes);
             assert!(nz.div_ceil(tiling.planes(nz, 1, 264, 0)) <= MOST_BLOCKS);
             let boxed = Tiling::boxed(1, 8, [1, 1, nz], SHARED);
             let planes = boxed.and_then(|tiling| tiling.boxes).map_or(nz, |[_, planes]| planes);
