@@ -8,7 +8,7 @@ use odeum_ode::{
 };
 
 /// x' = v, v' = −x: x = sin t, v = cos t.
-struct Oscillator;
+pub(crate) struct Oscillator;
 
 impl System for Oscillator {
     fn dim(&self) -> usize {

@@ -1,6 +1,6 @@
 //! States whose squares are beyond the range of numbers, as number densities in single precision.
 
-use crate::event::{places, solve};
+use crate::event::{Oscillator, places, solve};
 use crate::host;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
@@ -25,20 +25,6 @@ impl System for Chain {
         dydt[0] = R::lit(0.3) * rate - k * y[0];
         dydt[1] = k * y[0] - rate;
         dydt[2] = R::lit(0.7) * rate - R::lit(0.5) * y[2] + R::lit(0.1) * s;
-    }
-}
-
-/// x' = v, v' = −x.
-struct Oscillator;
-
-impl System for Oscillator {
-    fn dim(&self) -> usize {
-        2
-    }
-    #[inline(always)]
-    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
-        dydt[0] = y[1];
-        dydt[1] = -y[0];
     }
 }
 
