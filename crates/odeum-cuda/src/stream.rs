@@ -32,20 +32,6 @@ impl Rows {
         let (first, pitch) = self.device;
         self.count.checked_sub(1).map_or(first, |rows| first + rows * pitch + self.bytes)
     }
-
-    /// The same in pieces that lie no further apart than `longest`, each with its distance from the first row in page-locked memory: all
-    /// at once, or each row alone, which needs no distance.
-    pub(crate) fn within(self, longest: usize) -> impl Iterator<Item = (usize, Rows)> {
-        let Rows { count, bytes, pitch, device: (first, apart) } = self;
-        let is_whole = count > 1 && pitch.max(apart) <= longest;
-        let alone = move |k| {
-            let device = (first + k * apart, bytes);
-            (k * pitch, Rows { count: 1, bytes, pitch: bytes, device })
-        };
-        let whole = is_whole.then_some((0, self));
-        let pieces = if is_whole { 0 } else { count };
-        whole.into_iter().chain((0..pieces).map(alone))
-    }
 }
 
 /// Work for a device, done in the order in which it is given; reading and writing waits for all of it.
@@ -266,25 +252,4 @@ pub trait Stream: Send + Sized + 'static {
     /// # Errors
     /// What went wrong with the work.
     fn wait(&self) -> Result<(), Error>;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_that_lie_far_apart_are_copied_one_by_one() {
-        let rows = Rows { count: 3, bytes: 8, pitch: 100, device: (7, 50) };
-        assert_eq!(rows.within(100).collect::<Vec<_>>(), [(0, rows)]);
-        let alone =
-            |place, first| (place, Rows { count: 1, bytes: 8, pitch: 8, device: (first, 8) });
-        let each = [alone(0, 7), alone(100, 57), alone(200, 107)];
-        assert_eq!(rows.within(99).collect::<Vec<_>>(), each);
-        let far = Rows { pitch: 10, device: (7, 1000), ..rows };
-        assert_eq!(far.within(999).count(), 3);
-        // One row has nothing that it lies apart from.
-        let one = Rows { count: 1, device: (7, usize::MAX), ..rows };
-        assert_eq!(one.within(100).collect::<Vec<_>>(), [alone(0, 7)]);
-        assert_eq!(Rows { count: 0, ..rows }.within(100).count(), 0);
-    }
 }

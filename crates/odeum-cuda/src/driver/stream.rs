@@ -28,9 +28,6 @@ pub struct Event(CudaEvent);
 /// Work captured once, to be launched as one piece. The memory it uses must outlive it.
 pub struct Graph(CudaGraph);
 
-/// Bytes from one row to the next that the driver takes at most (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
-const LONGEST_PITCH: usize = i32::MAX as usize;
-
 fn new_event(gpu: &Gpu, flags: sys::CUevent_flags) -> Result<CudaEvent, Error> {
     gpu.context()?.new_event(Some(flags)).map_err(failed("making an event"))
 }
@@ -298,40 +295,34 @@ impl crate::stream::Stream for Stream {
         rows: Rows,
     ) -> Result<(), Error> {
         to.fits(rows.end())?;
-        for (place, rows) in rows.within(LONGEST_PITCH) {
-            let copy = sys::CUDA_MEMCPY2D_st {
-                srcHost: from.wrapping_add(place).cast(),
-                srcPitch: rows.pitch,
-                dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-                dstDevice: to.address + rows.device.0 as u64,
-                dstPitch: rows.device.1,
-                ..of_rows(rows)
-            };
-            // SAFETY: the rows lie within the device's memory; for those here, and for the time of the copy, the caller answers.
-            unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream.cu_stream()) }
-                .result()
-                .map_err(failed("copying to the GPU"))?;
-        }
-        Ok(())
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcHost: from.cast(),
+            srcPitch: rows.pitch,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstDevice: to.address + rows.device.0 as u64,
+            dstPitch: rows.device.1,
+            ..of_rows(rows)
+        };
+        // SAFETY: the rows lie within the device's memory; for those here, and for the time of the copy, the caller answers.
+        unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream.cu_stream()) }
+            .result()
+            .map_err(failed("copying to the GPU"))
     }
 
     unsafe fn download_rows(&self, from: &Memory, to: *mut u8, rows: Rows) -> Result<(), Error> {
         from.fits(rows.end())?;
-        for (place, rows) in rows.within(LONGEST_PITCH) {
-            let copy = sys::CUDA_MEMCPY2D_st {
-                srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-                srcDevice: from.address + rows.device.0 as u64,
-                srcPitch: rows.device.1,
-                dstHost: to.wrapping_add(place).cast(),
-                dstPitch: rows.pitch,
-                ..of_rows(rows)
-            };
-            // SAFETY: as in `upload_rows`.
-            unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream.cu_stream()) }
-                .result()
-                .map_err(failed("copying from the GPU"))?;
-        }
-        Ok(())
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: from.address + rows.device.0 as u64,
+            srcPitch: rows.device.1,
+            dstHost: to.cast(),
+            dstPitch: rows.pitch,
+            ..of_rows(rows)
+        };
+        // SAFETY: as in `upload_rows`.
+        unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream.cu_stream()) }
+            .result()
+            .map_err(failed("copying from the GPU"))
     }
 
     unsafe fn set_bytes(
