@@ -160,8 +160,8 @@ impl crate::stream::Stream for Stream {
 
     fn write<V: Copy>(&self, to: &mut Memory, at: usize, values: &[V]) -> Result<(), Error> {
         to.fits(at.saturating_add(size_of_val(values)))?;
-        // SAFETY: the range lies within the memory, and the values are there until they have arrived. A copy of no stream returns before
-        // that, and this stream would not wait for it.
+        // SAFETY: the range lies within the memory, and the values are there until they have arrived. A copy on the default stream returns
+        // before that, and work of this stream would not wait for it.
         unsafe {
             result::memcpy_htod_async(to.address + at as u64, values, self.stream.cu_stream())
         }
