@@ -62,17 +62,18 @@ OD_FN void od_tape_run(
         const real a = od_step_operand(g, step, 1);
         const real b = operands > 1 ? od_step_operand(g, step, 2) : real(0);
         const real c = operands > 2 ? od_step_operand(g, step, 3) : real(0);
+        // Threads without an operation have a place behind all others.
+        real x = a;
         switch (kind >> 3) {
-        case OD_TAPE_FUSED:
-            g.memory[to] = od_fma(a, b, c);
-            break;
+        case OD_TAPE_FUSED: x = od_fma(a, b, c); break;
 OD_TAPE_CASES
         case OD_TAPE_SLOPE:
             if (to < OD_TAPE_STATES) f[to] = a;
             break;
         default:
-            matrix[to] = od_entry(-a);
+            if (to < OD_TAPE_MATRIX) matrix[to] = od_entry(-a);
         }
+        if (kind >> 3 <= OD_TAPE_FUSED && to < OD_TAPE_VALUES) g.memory[to] = x;
         if (kind & 1u) OD_GROUP_BARRIER();
     }
 }

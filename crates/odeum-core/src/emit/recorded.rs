@@ -59,17 +59,17 @@ fn tape(graph: &Graph, width: usize, places: Option<&MatrixPlaces>) -> GroupText
     let time = time.map(|time| Rows::new(&time, &slopes, width));
     let n_places = places.map_or(0, |places| places.len as usize);
 
-    // Where threads without an operation write.
     let programs = || std::iter::once(&rhs).chain(&linearised).chain(&time);
-    let unused = programs().map(|program| program.places).max().unwrap_or(0);
+    let n_values = programs().map(|program| program.places).max().unwrap_or(0);
     let all: Vec<&Row> = programs().flat_map(|program| &program.rows).collect();
     let constants = Constants::new(&all);
-    let wide = unused.max(constants.values.len()) > MOST_NARROW || n_places > MOST_NARROW_ENTRY;
+    let wide = n_values.max(constants.values.len()) > MOST_NARROW || n_places > MOST_NARROW_ENTRY;
     let mut tables = Tables::default();
     tables.count("OD_TAPE_WIDE", usize::from(wide));
     tables.count("OD_TAPE_STATES", graph.n_states());
     tables.count("OD_TAPE_PARAMS", graph.n_params());
     tables.count("OD_TAPE_MATRIX", n_places);
+    tables.count("OD_TAPE_VALUES", n_values);
     tables.count("OD_TAPE_RHS_ROWS", rhs.rows.len());
     let rows = |program: &Rows| program.rows.len();
     tables.count("OD_TAPE_LINEARISED_ROWS", rows(&rhs) + linearised.as_ref().map_or(0, rows));
@@ -81,10 +81,11 @@ fn tape(graph: &Graph, width: usize, places: Option<&MatrixPlaces>) -> GroupText
     let (of_constant, negative) = if wide { (1 << 31, 1 << 30) } else { (1 << 15, 1 << 14) };
     let mut steps = Vec::new();
     for row in &all {
+        // What threads without an operation have: a place behind all others, to which none writes.
         let nothing = match row.kind {
-            Kind::Fused | Kind::Compute(_) => unused as u32,
-            Kind::Slope => graph.n_states() as u32,
-            Kind::Entry => places.map_or(0, |places| places.unused),
+            Kind::Fused | Kind::Compute(_) => n_values,
+            Kind::Slope => graph.n_states(),
+            Kind::Entry => n_places,
         };
         for thread in 0..width {
             let step = row.steps.get(thread);
@@ -94,7 +95,7 @@ fn tape(graph: &Graph, width: usize, places: Option<&MatrixPlaces>) -> GroupText
                 Some(&Operand::Place(place)) => place,
                 None => 0,
             };
-            steps.push(step.map_or(nothing, |step| step.to));
+            steps.push(step.map_or(nothing as u32, |step| step.to));
             steps.extend((0..3).map(operand));
         }
     }
@@ -109,7 +110,7 @@ fn tape(graph: &Graph, width: usize, places: Option<&MatrixPlaces>) -> GroupText
     tables.push_f64("OD_TAPE_DOUBLES", &constants.values);
     tables.push_u32("OD_TAPE_FLOATS", &bits.collect::<Vec<_>>());
     let text = DEVICE.replace("OD_TAPE_CASES\n", &cases(&all));
-    GroupText { text, tables, memory: WORD * (unused + 1), in_place: false }
+    GroupText { text, tables, memory: WORD * n_values, in_place: false }
 }
 
 /// The distinct constants of rows.
@@ -163,7 +164,7 @@ fn cases(rows: &[&Row]) -> String {
         if info.class == Class::Condition {
             value = format!("real({value})");
         }
-        format!("        case {}u: g.memory[to] = {value}; break;  // {}\n", op as u32, info.name)
+        format!("        case {}u: x = {value}; break;  // {}\n", op as u32, info.name)
     };
     Op::ALL.iter().copied().filter(|&op| occurs(op)).map(case).collect()
 }
