@@ -180,6 +180,27 @@ def test_functions_are_right_for_all_numbers(function):
     np.testing.assert_array_equal(values(traced, {"a": x})["x"].round() == 1, np.isnan(wanted))
 
 
+@pytest.mark.parametrize(
+    "function, a, b",
+    [
+        (np.hypot, 1.0, 1.0),
+        (np.logaddexp, 1.0, 1.0),
+        (np.arctan2, 1.0, 0.0),
+        (np.arctan2, -1.0, 0.0),
+        (np.arctan2, -1.0, 1e-200),
+        (np.arctan2, 1.0, 1.0),
+    ],
+)
+def test_derivatives_are_right_where_branches_meet(function, a, b):
+    """A step of a given size shows a wrong derivative, which controlled steps make good by more of them."""
+    system = od.System(lambda t, y: [-3 * function(y[0], y[1]), y[0] / 2 + 1], states={"a": a, "b": b})
+    here, beside = (
+        system(b=start).solve((0, 0.1), method="rodas4", fixed_step=0.1) for start in (b, b + 1e-9)
+    )
+    assert here.success and beside.success
+    assert here["a"] == pytest.approx(beside["a"], abs=1e-8)
+
+
 @pytest.mark.parametrize("function", [np.sign, lambda a: np.heaviside(a, 0.5)])
 def test_the_sign_of_nan_is_nan(function):
     """It counted as zero, and the system went on."""

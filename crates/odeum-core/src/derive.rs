@@ -4,11 +4,21 @@ use crate::graph::{Builder, Graph, Node, NodeId, Op, Rule};
 use crate::pattern::Pattern;
 use crate::real::Real;
 use crate::symbol::{self, Symbol, SymbolMask};
-use std::ops::Mul;
 
 /// The nonzero derivatives of one node: (variable, derivative), variables ascending, and after them those by
 /// intermediate values in the order of their nodes.
 type Gradient = Vec<(usize, Symbol)>;
+
+/// What the derivatives of a node may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Slope {
+    /// Finite, within reason.
+    Finite,
+    /// Infinite where the value is beyond all numbers, or near that: eᵃ, 1/a.
+    Large,
+    /// Infinite where the value is an ordinary number: √a at a = 0.
+    Infinite,
+}
 
 impl Graph {
     /// The Jacobian ∂f/∂y: a graph of its structural nonzeros, and where they stand.
@@ -95,9 +105,23 @@ impl Graph {
             let at = |id: NodeId| Symbol::new(place[id.index()]);
             let mut uses = self.use_counts();
             let mut gradients: Vec<Gradient> = vec![Gradient::new(); self.nodes().len()];
-            let mut of_intermediates: Vec<Gradient> = Vec::new();
+            let mut slopes: Vec<Slope> = Vec::with_capacity(self.nodes().len());
+            let mut of_intermediates: Vec<(Gradient, Slope)> = Vec::new();
             for (index, &node) in self.nodes().iter().enumerate() {
                 let value = at(NodeId::new(index));
+                let through = |id: &NodeId| match gradients[id.index()][..] {
+                    [] => Slope::Finite,
+                    _ => slopes[id.index()],
+                };
+                let of_operands: Vec<Slope> = node.args().iter().map(through).collect();
+                let own = node.args().last().map_or(Slope::Finite, |id| {
+                    let constant = self.node(*id).constant();
+                    own_slope(node, constant, gradients[id.index()].is_empty())
+                });
+                let slope = match self.is_finite() {
+                    true => Slope::Finite,
+                    false => of_operands.iter().copied().fold(own, Slope::max),
+                };
                 gradients[index] = match node {
                     Node::Powi(base, exponent) => {
                         // The exponent below the smallest one does not exist.
@@ -105,8 +129,9 @@ impl Graph {
                             Some(lower) => at(base).powi(lower),
                             None => value / at(base),
                         };
-                        let slope = Symbol::lit(f64::from(exponent)) * power;
-                        combine(&[&gradients[base.index()]], &[slope], Mul::mul)
+                        let partial = Symbol::lit(f64::from(exponent)) * power;
+                        let op = if exponent < 0 { Op::Recip } else { Op::Add };
+                        scaled(&gradients[base.index()], partial, ZeroIf::of(op, of_operands[0]))
                     }
                     Node::Op(op, _) => {
                         let of = |k: usize| &gradients[node.args()[k].index()];
@@ -120,8 +145,8 @@ impl Graph {
                         } else {
                             match op.rule(&operands, value) {
                                 Rule::Partials(partials) => {
-                                    let times = if is_steep(op) { guarded } else { Mul::mul };
-                                    combine(&all, &partials, times)
+                                    let zeros = of_operands.iter().map(|&s| ZeroIf::of(op, s));
+                                    combine(&all, &partials, zeros)
                                 }
                                 Rule::Choice(mask) => choose(mask, of(0), of(1)),
                                 Rule::Constant => Gradient::new(),
@@ -135,7 +160,10 @@ impl Graph {
                     && self.intermediates().binary_search(&NodeId::new(index)).is_ok();
                 if is_intermediate {
                     let own = vec![(n + of_intermediates.len(), Symbol::lit(1.0))];
-                    of_intermediates.push(std::mem::replace(&mut gradients[index], own));
+                    of_intermediates.push((std::mem::replace(&mut gradients[index], own), slope));
+                    slopes.push(Slope::Finite);
+                } else {
+                    slopes.push(slope);
                 }
                 for id in node.args() {
                     uses[id.index()] -= 1;
@@ -151,38 +179,81 @@ impl Graph {
 }
 
 /// A gradient by the `n` variables alone: those by intermediate values replaced, the last of them first.
-fn resolve(mut gradient: Gradient, n: usize, of_intermediates: &[Gradient]) -> Gradient {
+fn resolve(mut gradient: Gradient, n: usize, of_intermediates: &[(Gradient, Slope)]) -> Gradient {
     while let Some((k, factor)) = gradient.pop_if(|(k, _)| *k >= n) {
-        let term = scaled(&of_intermediates[k - n], factor, Mul::mul);
+        let (of_intermediate, slope) = &of_intermediates[k - n];
+        let term = scaled(of_intermediate, factor, ZeroIf::of_any(*slope));
         gradient = sum_of(&gradient, &term);
     }
     gradient
 }
 
-/// A product of a partial derivative and a derivative.
-type Times = fn(Symbol, Symbol) -> Symbol;
-
-/// Where the value is finite, a partial derivative may be infinite.
-fn is_steep(op: Op) -> bool {
-    matches!(op, Op::Sqrt | Op::Cbrt | Op::Asin | Op::Acos | Op::Powf)
+/// What a node adds to the slopes of its operands. Of the last operand, `constant` is its value if it has one, and `is_fixed`
+/// whether it has no derivatives.
+fn own_slope(node: Node, constant: Option<f64>, is_fixed: bool) -> Slope {
+    use Op::*;
+    match node {
+        Node::Op(Powf, _) if constant.is_some_and(|exponent| exponent >= 1.0) => Slope::Large,
+        Node::Op(Sqrt | Cbrt | Asin | Acos | Powf, _) => Slope::Infinite,
+        Node::Op(Exp | Ln | Sinh | Cosh | Recip | Rsqrt, _) => Slope::Large,
+        Node::Op(Div, _) if !is_fixed => Slope::Large,
+        Node::Powi(_, exponent) if exponent < 0 => Slope::Large,
+        _ => Slope::Finite,
+    }
 }
 
-/// Zero where the derivative is zero, whatever the partial: √max(y, 0) does not depend on y below zero, where the
-/// root has the slope ∞.
-fn guarded(partial: Symbol, derivative: Symbol) -> Symbol {
-    let zero = Symbol::lit(0.0);
-    Symbol::select(derivative.eq(zero), zero, partial * derivative)
+/// Which factor of partial derivative × derivative of an operand makes the product zero if it is zero, whatever the other.
+#[derive(Clone, Copy, Debug)]
+struct ZeroIf {
+    /// √max(y, 0) does not depend on y below zero, where the root has the slope ∞.
+    derivative: bool,
+    /// 1/(1 + eʸ) is level where eʸ is beyond all numbers; x √y is zero for all y where x is.
+    partial: bool,
+}
+
+impl ZeroIf {
+    /// Of an operation on operands whose derivatives may be so large.
+    fn of(op: Op, slope: Slope) -> ZeroIf {
+        use Op::*;
+        let partial = match op {
+            Exp | Recip | Rsqrt | Div | Atan | Tanh | Powf => slope >= Slope::Large,
+            Mul | Mul3 | MulAdd | MulSub | NegMulAdd => slope == Slope::Infinite,
+            _ => false,
+        };
+        ZeroIf { derivative: matches!(op, Sqrt | Cbrt | Asin | Acos | Powf), partial }
+    }
+
+    /// Of a factor that summarises operations.
+    fn of_any(slope: Slope) -> ZeroIf {
+        ZeroIf { derivative: false, partial: slope >= Slope::Large }
+    }
+
+    fn product(self, partial: Symbol, derivative: Symbol) -> Symbol {
+        let zero = Symbol::lit(0.0);
+        let none = match (self.derivative, self.partial) {
+            (false, false) => return partial * derivative,
+            (true, false) => derivative.eq(zero),
+            (false, true) => partial.eq(zero),
+            (true, true) => derivative.eq(zero) | partial.eq(zero),
+        };
+        Symbol::select(none, zero, partial * derivative)
+    }
 }
 
 /// Σ partial × gradient.
-fn combine(gradients: &[&Gradient], partials: &[Symbol], times: Times) -> Gradient {
-    let terms =
-        gradients.iter().zip(partials).map(|(gradient, &partial)| scaled(gradient, partial, times));
-    terms.fold(Gradient::new(), |sum, term| sum_of(&sum, &term))
+fn combine(
+    gradients: &[&Gradient],
+    partials: &[Symbol],
+    zeros: impl Iterator<Item = ZeroIf>,
+) -> Gradient {
+    let terms = gradients.iter().zip(partials).zip(zeros);
+    terms.fold(Gradient::new(), |sum, ((gradient, &partial), zero_if)| {
+        sum_of(&sum, &scaled(gradient, partial, zero_if))
+    })
 }
 
-fn scaled(gradient: &Gradient, factor: Symbol, times: Times) -> Gradient {
-    gradient.iter().map(|&(k, d)| (k, times(factor, d))).collect()
+fn scaled(gradient: &Gradient, factor: Symbol, zero_if: ZeroIf) -> Gradient {
+    gradient.iter().map(|&(k, d)| (k, zero_if.product(factor, d))).collect()
 }
 
 fn sum_of(a: &Gradient, b: &Gradient) -> Gradient {
@@ -324,6 +395,41 @@ mod tests {
         for y in [[0.3, 0.4], [0.5, -0.7]] {
             check(&graph, 0.0, &y, &[2.0]);
         }
+    }
+
+    /// Partial derivatives that are zero there are of what lies beyond all numbers, or has the slope ∞.
+    #[test]
+    fn what_saturates_is_level() {
+        let lit = Symbol::lit;
+        let graph = Graph::record(2, 0, |t, y, _| {
+            let gate = |x: Symbol| (lit(1.0) + (lit(-1000.0) * (x - lit(1.5))).exp()).recip();
+            let large = Symbol::intermediate((lit(800.0) * (y[1] - y[0] - lit(1.0))).cosh());
+            vec![
+                gate(y[0]),
+                gate(t),
+                lit(2.0) / (lit(1.0) + (lit(800.0) * (lit(1.0) - y[1])).exp()),
+                (-y[0].recip()).exp(),
+                (lit(300.0) * (lit(1.0) - y[0])).exp().sinh().atan(),
+                large.recip(),
+                large.powi(-2),
+                y[1] * y[0].sqrt(),
+                y[1].mul_add(y[0].powf(lit(0.5)), y[0]),
+            ]
+        });
+        let at = |y: [f64; 2]| graph.jacobian().0.eval(0.0, &y, &[]);
+        assert_eq!(at([0.0; 2]), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(graph.time_derivative().eval(0.0, &[0.0; 2], &[]), [0.0; 9]);
+        // Where all is finite nothing is judged.
+        assert!(graph.of_finite().jacobian().0.nodes().len() < graph.jacobian().0.nodes().len());
+        // A power of which the root is no part has no such slope.
+        let plain = Graph::record(2, 0, |_, y, _| vec![y[1] * y[0].powf(lit(1.5))]);
+        assert!(!plain.jacobian().0.nodes().iter().any(|n| matches!(n, Node::Op(Op::Select, _))));
+    }
+
+    #[test]
+    fn of_equal_numbers_the_smaller_and_the_larger_are_both() {
+        let graph = Graph::record(2, 0, |_, y, _| vec![y[0].min(y[1]) + y[0].max(y[1])]);
+        assert_eq!(graph.jacobian().0.eval(0.0, &[2.0, 2.0], &[]), [1.0, 1.0]);
     }
 
     #[test]

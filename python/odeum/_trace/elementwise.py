@@ -191,9 +191,12 @@ def hypot(a: Any, b: Any) -> Any:
 
 def arctan2(y: Any, x: Any) -> Any:
     """As the mathematical function: zeros have no sign."""
+    # Of the quotient that is not above one, so that its derivative is a number.
     near = atan(divide(y, x))
     left = where(less(y, 0.0), subtract(near, math.pi), add(near, math.pi))
-    return where(equal(x, 0.0), scale(math.pi / 2, sign(y)), where(less(x, 0.0), left, near))
+    upright = subtract(scale(math.pi / 2, sign(y)), atan(divide(x, y)))
+    flat = where(less(x, 0.0), left, where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, near))
+    return where(greater(absolute(y), absolute(x)), upright, flat)
 
 
 def expm1(x: Any) -> Any:
@@ -238,7 +241,8 @@ def arctanh(x: Any) -> Any:
 
 
 def logaddexp(a: Any, b: Any) -> Any:
-    return add(maximum(a, b), log1p(exp(negative(absolute(subtract(a, b))))))
+    larger = maximum(a, b)
+    return add(larger, log1p(exp(subtract(minimum(a, b), larger))))
 
 
 def expit(x: Any) -> Any:

@@ -38,6 +38,8 @@ pub struct Graph {
     outputs: Vec<NodeId>,
     /// Nodes that differentiation goes through, ascending.
     intermediates: Vec<NodeId>,
+    /// Whether all values and derivatives are finite, by the word of who recorded it.
+    is_finite: bool,
     spectral_radius: Option<Box<Graph>>,
     state_names: Vec<String>,
     param_names: Vec<String>,
@@ -51,12 +53,22 @@ impl Graph {
         (state_names, param_names): (Vec<String>, Vec<String>),
     ) -> Graph {
         let (nodes, outputs, intermediates) = builder.finish(outputs);
-        Graph { nodes, outputs, intermediates, spectral_radius: None, state_names, param_names }
+        let (is_finite, spectral_radius) = (false, None);
+        Graph {
+            nodes,
+            outputs,
+            intermediates,
+            is_finite,
+            spectral_radius,
+            state_names,
+            param_names,
+        }
     }
 
     /// The same inputs with other outputs, taken from a builder.
     pub(crate) fn reassemble(&self, builder: &Builder, outputs: &[NodeId]) -> Graph {
-        Graph::assemble(builder, outputs, (self.state_names.clone(), self.param_names.clone()))
+        let names = (self.state_names.clone(), self.param_names.clone());
+        Graph { is_finite: self.is_finite, ..Graph::assemble(builder, outputs, names) }
     }
 
     /// The same with names of states \[n\] and parameters \[m\], as far as there are any.
@@ -107,6 +119,11 @@ impl Graph {
     /// Where the outputs are; for a system, the components of dy/dt in order.
     pub fn outputs(&self) -> &[NodeId] {
         &self.outputs
+    }
+
+    /// Whether all values and derivatives are finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.is_finite
     }
 
     /// The nodes that differentiation goes through, ascending.

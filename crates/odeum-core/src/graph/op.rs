@@ -203,8 +203,9 @@ op_table! {
         a.abs(), partials[R::select(a.lt(R::lit(0.0)), R::lit(-1.0), R::lit(1.0))];
     /// Largest integer not above a
     Floor(a) -> u: Arithmetic, "od_floor({0})", a.floor(), constant[];
-    /// The smaller; NaN when either is NaN
-    Min(a, b) -> u: Arithmetic, "od_min({0}, {1})", a.min(b), choice[a.lt(b) | a.ne(a)];
+    /// The smaller; NaN when either is NaN. Of equal ones the first has the derivative, and the second that of the larger, so
+    /// that of both together nothing is lost.
+    Min(a, b) -> u: Arithmetic, "od_min({0}, {1})", a.min(b), choice[a.le(b) | a.ne(a)];
     /// The larger; NaN when either is NaN
     Max(a, b) -> u: Arithmetic, "od_max({0}, {1})", a.max(b), choice[b.lt(a) | a.ne(a)];
     /// a where the condition m holds, b elsewhere
@@ -241,11 +242,11 @@ op_table! {
     Cosh(a) -> u: Function, "od_cosh({0})", a.cosh(), partials[a.sinh()];
     /// Hyperbolic tangent
     Tanh(a) -> u: Function, "od_tanh({0})", a.tanh(), partials[R::lit(1.0) - u * u];
-    /// aᵇ. The first partial is b aᵇ⁻¹ and not b u / a, the second guards u ln a: both are
+    /// aᵇ. The first partial is b aᵇ⁻¹ and not b u / a, and zero for b = 0; the second is zero where a has no logarithm. Both are
     /// finite at a = 0 for b > 1.
     Powf(a, b) -> u: Function, "od_pow({0}, {1})", a.powf(b), partials[
-        b * a.powf(b - R::lit(1.0)),
-        R::select(u.eq(R::lit(0.0)), u, u * a.ln())
+        R::select(b.eq(R::lit(0.0)), b, b * a.powf(b - R::lit(1.0))),
+        R::select(a.le(R::lit(0.0)), R::lit(0.0), u * a.ln())
     ];
     /// a < b
     Lt(a, b) -> u: Condition, "{0} < {1}", truth(a.lt(b)), constant[];
@@ -313,10 +314,13 @@ mod tests {
 
     #[test]
     fn powers_have_finite_derivatives_at_zero() {
-        let x = [0.0, 2.5];
-        let Rule::Partials(partials) = Op::Powf.rule(&x, Op::Powf.eval(&x)) else {
-            panic!("powf has partial derivatives")
+        let partials = |x: [f64; 2]| match Op::Powf.rule(&x, Op::Powf.eval(&x)) {
+            Rule::Partials(partials) => partials,
+            _ => panic!("powf has partial derivatives"),
         };
-        assert_eq!(partials, [0.0, 0.0]);
+        assert_eq!(partials([0.0, 2.5]), [0.0, 0.0]);
+        assert_eq!(partials([0.0, 1.0])[0], 1.0);
+        assert_eq!(partials([0.0, 0.0]), [0.0, 0.0]);
+        assert_eq!(partials([-2.0, 3.0]), [12.0, 0.0]);
     }
 }
