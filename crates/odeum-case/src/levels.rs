@@ -1,4 +1,5 @@
-//! Systems that start at the level that is to end them, or beyond it: they must first leave it.
+//! Systems that start at the level that is to end them, or beyond it: they must first leave it. A level at a distance from the
+//! start is there too where the distance vanishes in rounding.
 
 use crate::case::{Case, Level, Precision, Until};
 use odeum_io::number::count;
@@ -7,7 +8,6 @@ use odeum_io::{Finding, Findings};
 /// How many such systems there are.
 pub(crate) struct Beyond<'a> {
     until: &'a Until,
-    level: f64,
     /// In which starts are compared with the level.
     precision: Precision,
     systems: usize,
@@ -16,13 +16,10 @@ pub(crate) struct Beyond<'a> {
 }
 
 impl Beyond<'_> {
-    /// None seen yet; `None` where each level lies at a distance from its start.
+    /// None seen yet; `None` where no level ends systems.
     pub(crate) fn new(case: &Case) -> Option<Beyond<'_>> {
         let (until, precision) = (case.time.until.as_ref()?, case.run.precision);
-        match until.level {
-            Level::At(level) => Some(Beyond { until, level, precision, systems: 0, first: None }),
-            Level::By(_) => None,
-        }
+        Some(Beyond { until, precision, systems: 0, first: None })
     }
 
     /// The number of the state that has the level.
@@ -32,7 +29,7 @@ impl Beyond<'_> {
 
     /// Looks at what a system starts from.
     pub(crate) fn look(&mut self, system: usize, start: f64) {
-        let [at, level] = [start, self.level].map(|x| self.precision.round(x));
+        let [at, level] = [start, self.until.level_from(start)].map(|x| self.precision.round(x));
         if if self.until.rises { at >= level } else { at <= level } {
             self.systems += 1;
             self.first.get_or_insert((system, start));
@@ -53,9 +50,12 @@ impl Beyond<'_> {
             Some(source_span) => source_span.error(message),
             None => Finding::error(message).in_file(case.source.name()).field("time.until"),
         };
-        let help = format!(
-            "give a level that {name} has yet to come to, or, as a distance from each start, {verb}_by"
-        );
+        let help = match self.until.level {
+            Level::At(_) => format!(
+                "give a level that {name} has yet to come to, or, as a distance from each start, {verb}_by"
+            ),
+            Level::By(_) => format!("give {verb}_by more than the rounding of {name}"),
+        };
         let found = format!("system {system} starts from {name} = {start}");
         findings.push(finding.into_warning().found(found).help(help));
     }

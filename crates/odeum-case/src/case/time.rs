@@ -46,9 +46,14 @@ pub enum Level {
 impl Until {
     /// The level for a system that starts from this state.
     pub fn level(&self, start: &[f64]) -> f64 {
+        self.level_from(start[self.component])
+    }
+
+    /// The level where the component starts from this value.
+    pub(crate) fn level_from(&self, start: f64) -> f64 {
         match self.level {
             Level::At(level) => level,
-            Level::By(change) => start[self.component] + change,
+            Level::By(change) => start + change,
         }
     }
 }

@@ -40,6 +40,14 @@ fn systems_that_start_at_their_level_or_beyond_are_told() {
     let single = near.replace("1e-8", "1e-6") + "[run]\nprecision = \"f32\"\n";
     let said = folder.write("a.toml", single).odeum(&["check", "a.toml"]).well();
     assert!(said.err.contains("1 of 1 systems start at or beyond"), "{}", said.err);
+    // A distance that vanishes in rounding is none.
+    let near = decay("a = [1e-3, 1e6]", "falls_by = 1e-2");
+    quiet(near.clone());
+    let single = near.replace("1e-8", "1e-6") + "[run]\nprecision = \"f32\"\n";
+    let said = folder.write("a.toml", single).odeum(&["check", "a.toml"]).well();
+    for part in ["1 of 2 systems start at or beyond", "falls_by more than the rounding of a"] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
     // Rows that are no starts are told as such.
     folder.write("t.csv", "a\n0.5\nnan\n3\n");
     let rows = DECAY.replace("[0.0, 1.0]", "[0.0, 1.0]\nuntil = { a = { falls_to = 1.0 } }")
