@@ -15,6 +15,8 @@ from odeum.errors import InputError
 Floats = NDArray[np.float64]
 
 _LARGEST = float(np.finfo(np.float32).max)
+#: Of which and of what is smaller the nearest number of single precision is zero.
+_HALF_OF_SMALLEST = float(np.finfo(np.float32).smallest_subnormal) / 2
 
 
 def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
@@ -105,6 +107,15 @@ def single(field: str, array: Floats) -> None:
         place = tuple(np.argwhere(too_large)[0])
         remedy = 'scale it, or use precision="f64"'
         raise InputError(f"{field}{at(place)}", f"{array[place]}, but f32 ends at 3.4e38", remedy)
+
+
+def not_lost(field: str, array: Floats) -> None:
+    """Refuses numbers above zero that single precision has as zero."""
+    lost = (array != 0.0) & (np.abs(array) <= _HALF_OF_SMALLEST)
+    if lost.any():
+        place = tuple(np.argwhere(lost)[0])
+        remedy = 'scale it, or use precision="f64"'
+        raise InputError(f"{field}{at(place)}", f"{array[place]}, but f32 begins at 1.4e-45", remedy)
 
 
 def positive(field: str, value: Any) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from odeum import _options
 from odeum._case import finished
-from odeum._convert import Floats, finite, flag, numbers, single
+from odeum._convert import Floats, finite, flag, not_lost, numbers, single
 from odeum._progress import Progress
 from odeum.equations import Equations
 from odeum.errors import InputError
@@ -193,6 +193,9 @@ def solve_ivp(
         raise InputError("until", "in solve_ivp", "make an odeum.System, and take its solve")
     if t_span is None:
         raise InputError("t_span", "None", "give start and end: (0.0, 10.0)")
+    if options.get("precision") == "f32":
+        for k, value in enumerate(columns):
+            not_lost(f"args[{k}]", value)
     try:
         case = system.case(_options.document(system._usual, t_span, chosen))
         raw, raised = system._solve_arrays(case, len(flat), [flat], rows, threads, progress, keep=True)

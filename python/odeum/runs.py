@@ -14,7 +14,7 @@ import tomli_w
 
 from odeum import _options
 from odeum._case import Document, EnsembleCase, finished
-from odeum._convert import Floats, flag, kept, number, single, whole
+from odeum._convert import Floats, flag, kept, not_lost, number, single, whole
 from odeum._files import free, writing
 from odeum._progress import Progress
 from odeum.errors import InputError
@@ -309,12 +309,16 @@ class Runs:
             usual = system.variables
             rows = [case.table.get(name, np.array([value])) for name, value in usual.items()]
             arrays = rows[: len(system.states)], rows[len(system.states) :]
+            is_single = case.document.get("run", {}).get("precision") == "f32"
+            if is_single:
+                for name, row in zip(system.parameters, arrays[1], strict=True):
+                    not_lost(name, row if len(row) > 1 else row[0])
             integrate = system._solve_arrays_on_gpu if results_on_gpu else system._solve_arrays
             try:
                 raw, raised = integrate(case, len(self), *arrays, threads, progress)
             except InputError:
                 # The engine looks at all numbers as well, but does not know what was given.
-                if case.document.get("run", {}).get("precision") == "f32":
+                if is_single:
                     for name, row in zip(usual, rows, strict=True):
                         single(name, row if len(row) > 1 else row[0])
                 raise

@@ -93,6 +93,26 @@ def test_numbers_beyond_single_precision_are_told_by_name():
         assert caught.value.field == field
 
 
+def test_parameters_that_single_precision_does_not_have_are_told():
+    """They were zero there, with success."""
+    small = [1.0, 1e-50]
+    system = od.System.from_text({"x": "-k * x"}, states={"x": 1.0}, parameters={"k": 1e-50})
+    for field, call in [
+        ("k", lambda: system().solve((0, 1), precision="f32")),
+        ("k[1]", lambda: system.sweep(k=small).solve((0, 1), precision="f32")),
+        ("args[0][1]", lambda: od.solve_ivp(system, (0, 1), [1.0], args=(small,), precision="f32")),
+    ]:
+        with pytest.raises(od.InputError, match=r"1e-50, but f32 begins at 1\.4e-45") as caught:
+            call()
+        assert caught.value.field == field
+    with pytest.raises(od.InputError, match="`k` is zero in f32"):
+        system.sweep(k=small).session(precision="f32")
+    # Twice what is rounded to zero is the smallest number.
+    assert system.sweep(k=[0.0, 1e-45]).solve((0, 1), precision="f32").success.all()
+    # A trace may be rounded to zero.
+    assert system(x=1e-50, k=1.0).solve((0, 1), precision="f32").success.all()
+
+
 def test_single_precision_stays_single():
     session = single(runs())
     session.advance((0, 1))

@@ -245,6 +245,17 @@ impl<'a> Members<'a> {
         }
     }
 
+    /// The first parameter, with its value, that is not zero but would be in the precision.
+    pub(crate) fn vanishing(&self, precision: Precision) -> Option<(usize, f64)> {
+        let Start::Direct = self.case.model.start else { return None };
+        let values = |v: &Variable<'_>| match &v.base {
+            Base::Fixed(value) => precision.vanishes(*value).then_some(*value),
+            Base::Along(values, _) => values.iter().copied().find(|x| precision.vanishes(*x)),
+        };
+        let parameters = self.variables.iter().enumerate().skip(self.case.model.dim());
+        parameters.into_iter().find_map(|(variable, v)| Some((variable, values(v)?)))
+    }
+
     /// The first variable that may leave the range of the precision, with its largest size.
     pub fn overflow(&self, precision: Precision) -> Option<(usize, f64)> {
         let most = match precision {

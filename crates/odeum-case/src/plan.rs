@@ -183,6 +183,27 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
         );
         return;
     }
+    if let Some((variable, value)) = members.vanishing(case.run.precision) {
+        let name = case.model.names().nth(variable).unwrap_or_default();
+        findings.push(
+            Finding::error(format!("`{name}` is zero in {}", T::NAME))
+                .in_file(case.source.name())
+                .field(name)
+                .found(value)
+                .help("scale it, or use precision = \"f64\""),
+        );
+        return;
+    }
+    if let (Precision::F32, [value, ..]) = (case.run.precision, &case.model.outside_single[..]) {
+        let what = if Precision::F32.vanishes(*value) { "zero" } else { "infinite" };
+        findings.push(
+            Finding::warning(format!("a number of the equations is {what} in {}", T::NAME))
+                .in_file(case.source.name())
+                .field("system.equations")
+                .found(value)
+                .help("scale the equations, or use precision = \"f64\""),
+        );
+    }
     starts::check(case, members, findings);
     // Spans differ between rows of the table at most: one system of each row stands for all.
     let rows = case.ensemble.table.as_ref().map_or(1, |table| table.rows);

@@ -33,6 +33,16 @@ impl Precision {
         }
     }
 
+    /// Whether this number is not zero but would be in this format.
+    pub(crate) fn vanishes(self, x: f64) -> bool {
+        x != 0.0 && self.round(x) == 0.0
+    }
+
+    /// Whether this number vanishes, or is finite but would not be in this format.
+    pub(crate) fn loses(self, x: f64) -> bool {
+        self.vanishes(x) || (x.is_finite() && !self.round(x).is_finite())
+    }
+
     /// Bytes of a number.
     pub fn size(self) -> usize {
         match self {

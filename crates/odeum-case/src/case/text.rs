@@ -1,7 +1,9 @@
 //! `[system]` with equations as text.
 
 use super::reader::{Field, Section, SourceSpan};
+use super::run::Precision;
 use crate::model::{self, Model, Start};
+use odeum_core::graph::Node;
 use odeum_core::text::{Diagnostic, Part, TextSource};
 use odeum_io::{Finding, Findings};
 use odeum_ode::DynSystem;
@@ -85,6 +87,7 @@ pub(super) fn read(
         states.iter().map(|e| e.name.clone()).collect(),
         params.iter().map(|e| e.name.clone()).collect(),
     );
+    let constants = system.graph().nodes().iter().filter_map(Node::constant);
     let names = state_names.iter().chain(&param_names).cloned();
     let variables = model::variables(names, states_start?.into_iter().chain(params_start?));
     Some(Model {
@@ -97,6 +100,7 @@ pub(super) fn read(
         start: Start::Direct,
         span: None,
         rhs: DynSystem::from(&system),
+        outside_single: constants.filter(|x| Precision::F32.loses(*x)).collect(),
     })
 }
 

@@ -92,6 +92,25 @@ fn initial_values_must_be_finite() {
 }
 
 #[test]
+fn numbers_that_single_precision_does_not_have_are_told() {
+    let single = |from: &str, to: &str| {
+        with(from, to).replace("1e-8", "1e-6") + "[run]\nprecision = \"f32\"\n"
+    };
+    let small = single("k = 2.0", "k = 1e-50");
+    refused(small, &["`k` is zero in f32", "found: 1e-50", "use precision = \"f64\""]);
+    // A start may vanish, as traces do.
+    for (from, to, told) in [
+        ("-k * a", "-k * 1e-50 * a", "a number of the equations is zero in f32"),
+        ("-k * a", "-k * 1e50 * a", "a number of the equations is infinite in f32"),
+        ("a = 1.0", "a = 1e-50", ""),
+    ] {
+        let folder = Folder::new();
+        let said = folder.write("a.toml", single(from, to)).odeum(&["check", "a.toml"]).well();
+        assert!(said.err.contains(told) && said.err.is_empty() == told.is_empty(), "{}", said.err);
+    }
+}
+
+#[test]
 fn there_must_be_systems() {
     let zero = format!("{DECAY}[ensemble]\ncount = 0\n");
     refused(zero, &["`ensemble.count` must be between 1", "--> a.toml:17:9", "found: 0"]);
