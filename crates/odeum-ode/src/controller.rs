@@ -60,7 +60,7 @@ pub struct Controller {
 /// The formula that gives the factor between two steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Every step has this size [units of t] (the last one before a stop may be shorter), and
+    /// Every step has this size [units of t] (the last one before a stop may be shorter, or longer by a hundredth), and
     /// every step whose result is finite is accepted.
     Fixed(f64),
     /// g = eₙ^(−1/k); after a rejection eₙ^(−1/(k−1)). The integral (elementary) controller, in

@@ -98,7 +98,8 @@ pub struct Options {
     pub growth_limit: Option<f64>,
     /// Choice of the first step.
     pub first_step: FirstStep,
-    /// Largest step [units of t]. Default none. Set it when a short event could be stepped over.
+    /// Largest step [units of t]; the last one before a stop may be longer by a hundredth. Default none. Set it when a short
+    /// event could be stepped over.
     pub largest_step: Option<f64>,
     /// Which states to keep.
     pub save_at: SaveAt,
@@ -209,6 +210,17 @@ impl Options {
         self.check_for(fixed_step, &ensemble.inputs())
     }
 
+    /// Refuses a largest step below the size of every step.
+    pub(crate) fn check_largest(&self, fixed_step: Option<f64>) -> Result<(), Error> {
+        match (fixed_step, self.largest_step) {
+            (Some(step), Some(largest)) if largest < step => {
+                let remedy = format!("every step has the size {step}: leave one of the two out");
+                Err(Error::input("largest_step", largest, remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses sizes of steps that are zero in the precision of an ensemble.
     fn check_steps_in<T: Scalar>(&self, fixed_step: Option<f64>) -> Result<(), Error> {
         let fixed = (Argument::new("controller").key("step"), fixed_step);
@@ -291,6 +303,7 @@ impl Options {
         if let Some(event) = &self.terminal_event {
             event.check(ensemble.dim(), ensemble.len())?;
         }
+        self.check_largest(fixed_step)?;
         self.check_steps_in::<T>(fixed_step)?;
         self.check_save_times(ensemble)?;
         self.check_distances(fixed_step, ensemble)

@@ -52,7 +52,6 @@ pub fn solve_monitored<T: Scalar, S: System>(
     options: &Options,
     monitor: &Monitor,
 ) -> Result<Solution<T>, Error> {
-    check_steps(method, options)?;
     let sizes = (system.dim(), system.n_params());
     let trace = || Graph::trace(system);
     let on_device = || DeviceSystem::traced(system);
@@ -222,7 +221,7 @@ impl Solver {
         device: &Device,
         options: &Options,
     ) -> Result<Solver, Error> {
-        check_steps(method, options)?;
+        options.check_largest(method.controller().fixed_step())?;
         let trace = || {
             let refused = || Error::input("system", "a mechanism", "it has a Jacobian of its own");
             system.any().trace().ok_or_else(refused)
@@ -232,7 +231,7 @@ impl Solver {
         Ok(Solver { system, method: method.clone(), options: options.clone(), ready })
     }
 
-    /// The same with other options: what was found is kept.
+    /// The same with other options: what was found is kept. What these cannot be is told by the next run.
     pub fn with_options(&self, options: Options) -> Solver {
         Solver { options, ..self.clone() }
     }
@@ -482,17 +481,6 @@ impl Solver {
     }
 }
 
-/// Refuses options that contradict the steps of the method.
-fn check_steps(method: &Method, options: &Options) -> Result<(), Error> {
-    if let (Some(step), Some(largest)) = (method.controller().fixed_step(), options.largest_step)
-        && largest < step
-    {
-        let remedy = format!("every step has the size {step}: leave one of the two out");
-        return Err(Error::input("largest_step", largest, remedy));
-    }
-    Ok(())
-}
-
 /// What a device needs to know of a system.
 #[derive(Clone, Debug)]
 enum Ready {
@@ -602,11 +590,14 @@ mod tests {
         let method = Method::tsit5().with_controller(Controller::fixed(0.5));
         let solver = |largest| {
             let options = Options::new(Tolerance::new(1e-6, 1e-6)).largest_step(largest);
-            Solver::new(system.clone(), &method, &Device::cpu(), &options).map(drop)
+            Solver::new(system.clone(), &method, &Device::cpu(), &options)
         };
-        let error = solver(0.01).unwrap_err().to_string();
-        assert!(error.contains("largest_step") && error.contains("size 0.5"), "{error}");
-        assert!(solver(0.5).is_ok());
+        let other = Options::new(Tolerance::new(1e-6, 1e-6)).largest_step(0.01);
+        let later = solver(0.5).unwrap().with_options(other).solve(&lorenz(0));
+        for refused in [solver(0.01).map(drop), later.map(drop)] {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains("largest_step") && error.contains("size 0.5"), "{error}");
+        }
     }
 
     #[test]
