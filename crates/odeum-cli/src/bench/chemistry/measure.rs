@@ -12,7 +12,7 @@ use odeum_ode::method::JacobianBy;
 use odeum_ode::problems::Lorenz;
 use odeum_ode::{
     ArrayMut, Device, DynSystem, Ensemble, FirstStep, Inputs, Method, Monitor, Options, Outputs,
-    Solution, Solver, Tolerance,
+    Session, Solution, Solver, Tolerance,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -156,7 +156,7 @@ impl<'a> Study<'a> {
         let solution = loop {
             let begun = if is_first { all } else { Instant::now() };
             // Where the time is not that of all that is done here, the time.
-            let (solution, seconds_of_run) = match run.place {
+            let (ended, seconds_of_run) = match run.place {
                 Place::Kernel(_) | Place::Again(_) => {
                     let mut session = solver.session(&ensemble).map_err(broken)?;
                     let mut kernel = session.advance((0.0, self.dt)).map_err(broken)?;
@@ -164,18 +164,18 @@ impl<'a> Study<'a> {
                         session.set_states(ensemble.states()).map_err(broken)?;
                         kernel = session.advance((0.0, self.dt)).map_err(broken)?;
                     }
-                    (session.solution().map_err(broken)?, Some(kernel.as_secs_f64()))
+                    (Ended::OnGpu(session), Some(kernel.as_secs_f64()))
                 }
                 _ => match (written.take(), &mut locked) {
                     (Some(arrays), Some(locked)) => {
                         let solved = locked.solve(&solver, (0.0, self.dt), arrays);
                         let (seconds, solution) = solved.map_err(broken)?;
-                        (solution, Some(seconds))
+                        (Ended::Here(solution), Some(seconds))
                     }
                     (Some(arrays), None) => {
-                        (again(&solver, &ensemble, arrays).map_err(broken)?, None)
+                        (Ended::Here(again(&solver, &ensemble, arrays).map_err(broken)?), None)
                     }
-                    (None, _) => (solver.solve(&ensemble).map_err(broken)?, None),
+                    (None, _) => (Ended::Here(solver.solve(&ensemble).map_err(broken)?), None),
                 },
             };
             let taken = seconds_of_run.unwrap_or_else(|| begun.elapsed().as_secs_f64());
@@ -183,10 +183,13 @@ impl<'a> Study<'a> {
             let few = seconds.len() < *RUNS.start();
             let enough = all.elapsed().as_secs_f64() > ENOUGH && !few;
             if is_first || enough || taken > LONG_RUN || seconds.len() >= *RUNS.end() {
-                break solution;
+                break ended.solution().map_err(broken)?;
             }
-            let again = matches!(run.place, Place::SameArrays(_) | Place::LockedArrays(_));
-            written = again.then_some(solution);
+            if let (Place::SameArrays(_) | Place::LockedArrays(_), Ended::Here(arrays)) =
+                (run.place, ended)
+            {
+                written = Some(arrays);
+            }
         };
         let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let summary = solution.summary();
@@ -258,6 +261,21 @@ impl<'a> Study<'a> {
             .collect();
         errors.sort_by(f64::total_cmp);
         errors
+    }
+}
+
+/// Where the end states of a run are.
+enum Ended {
+    Here(Solution<f64>),
+    OnGpu(Session<f64>),
+}
+
+impl Ended {
+    fn solution(self) -> Result<Solution<f64>, odeum_ode::Error> {
+        match self {
+            Ended::Here(solution) => Ok(solution),
+            Ended::OnGpu(mut session) => session.solution(),
+        }
     }
 }
 

@@ -50,7 +50,7 @@ const ERROR: &str = "error E that 95 % of the reactors stay below";
 const PANELS: [Panel; 6] = [
     Panel {
         part: "tolerances",
-        rows: |_| true,
+        rows: |row| row.first_step == "automatic",
         title: "Work and precision",
         x: ERROR,
         y: TIME,

@@ -7,7 +7,6 @@ use odeum_ode::{Controller, Cpu, Device, FirstStep, Isa, Method};
 
 /// Relative tolerances of the part on work and precision: finer where most users are.
 const TOLERANCES: [f64; 11] = [1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 1e-9];
-const GPU_TOLERANCES: [f64; 6] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
 /// Sizes of ensembles on GPUs unless said.
 const GPU_SIZES: [usize; 4] = [1024, 8192, 65_536, 262_144];
 /// The same along an ignition: Niemeyer & Sung (2014) went from 64 to 16,384.
@@ -205,12 +204,8 @@ impl Study<'_> {
             }
             Part::Tolerances => {
                 for method in self.methods() {
-                    for rtol in TOLERANCES {
-                        if is_too_tight(&method, rtol) {
-                            continue;
-                        }
-                        runs.push(Run { rtol, ..usual(method.clone()) });
-                    }
+                    let wanted = TOLERANCES.into_iter().filter(|&r| !is_too_tight(&method, r));
+                    runs.extend(wanted.map(|rtol| Run { rtol, ..usual(method.clone()) }));
                 }
             }
             Part::Sizes => {
@@ -275,8 +270,9 @@ impl Study<'_> {
             }
             Part::Tolerances => {
                 for method in self.methods() {
-                    let wanted = GPU_TOLERANCES.into_iter().filter(|&r| !is_too_tight(&method, r));
-                    runs.extend(wanted.map(|rtol| Run { rtol, ..usual(method.clone()) }));
+                    let wanted = TOLERANCES.into_iter().filter(|&r| !is_too_tight(&method, r));
+                    let wanted = wanted.map(|rtol| Run { rtol, ..usual(method.clone()) });
+                    runs.extend(wanted.flat_map(|run| [run.clone(), run.whole()]));
                 }
             }
             Part::Sizes if self.is_along_ignition() => {
