@@ -134,6 +134,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["cells", "finding"],
             &["file", "vti"],
             &["checkpoint", "npz", "table", "target", "zarr"],
+            &["former"],
             &["ensemble", "field"],
         ],
     ),

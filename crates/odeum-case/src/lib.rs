@@ -47,8 +47,8 @@ pub use case::{
     Axis, COPIES, Case, CellArray, Colours, ColumnTarget, Columns, Described, EnsembleSpec, Every,
     FieldCase, FieldOutput, FieldTime, Given, Initial, Isosurface, Level, Line, MethodSpec,
     OutputSpec, Perturbation, Precision, Range, RunSpec, Series, Slice, SourceSpan, SourceSpans,
-    StepSpec, Structure, TableData, TimeSpec, Until, Values, read, read_field_text, read_text,
-    too_large,
+    StepSpec, Structure, TableData, TimeSpec, Until, Values, read, read_field_text, read_source,
+    read_text, too_large,
 };
 pub use field_plan::{FieldPlan, Prepared};
 pub use members::Members;

@@ -97,16 +97,20 @@ pub(crate) fn keep_inputs(
     outputs: impl IntoIterator<Item = PathBuf>,
     help: &str,
 ) -> Result<(), Finding> {
-    // What is not there cannot be what was read.
-    let whole = |path: &PathBuf| std::fs::canonicalize(path).ok();
-    let inputs: Vec<PathBuf> = inputs.iter().filter_map(whole).collect();
-    let replaced = outputs.into_iter().find(|output| {
-        whole(output).is_some_and(|output| inputs.iter().any(|input| input.starts_with(&output)))
-    });
+    let replaced = outputs.into_iter().find(|output| is_read(inputs, output));
     replaced.map_or(Ok(()), |path| {
         Err(Finding::error("the result would replace what it is computed from")
             .in_file(path.display().to_string())
             .help(help))
+    })
+}
+
+/// Whether a file is among the inputs, or a folder holds one of them.
+pub(crate) fn is_read(inputs: &[PathBuf], output: &Path) -> bool {
+    // What is not there cannot be what was read.
+    let whole = |path: &Path| std::fs::canonicalize(path).ok();
+    whole(output).is_some_and(|output| {
+        inputs.iter().filter_map(|input| whole(input)).any(|input| input.starts_with(&output))
     })
 }
 

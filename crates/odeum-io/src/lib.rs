@@ -15,6 +15,7 @@ pub mod ensemble;
 pub mod field;
 pub mod file;
 pub mod finding;
+pub mod former;
 pub mod npy;
 pub mod npz;
 pub mod number;

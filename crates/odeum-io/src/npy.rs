@@ -104,6 +104,7 @@ pub fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
     let dict = String::from_utf8_lossy(dict);
     let count = match shape(&dict).as_deref() {
         Some(&[count]) => count,
+        Some(&[]) => 1,
         _ => return Err("it should have one axis".into()),
     };
     let descr = value(&dict, "descr").ok_or("its header has no format")?;

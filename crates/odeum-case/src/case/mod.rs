@@ -123,12 +123,22 @@ pub enum Described {
 /// fields, whose memory is judged by `device` where the case's own does not count.
 pub fn read(path: &Path, device: Option<&Device>, findings: &Findings) -> Option<Described> {
     let source = findings.ok(file::read_text(path, "case file", LARGEST))?;
-    let document = parse(&source, findings)?;
-    let root = Section::root(document.get_ref(), &source, findings);
+    read_source(&source, path, device, findings)
+}
+
+/// As [`read`] for the text of a case that stands in a result, as if it stood at `path`.
+pub fn read_source(
+    source: &Arc<Source>,
+    path: &Path,
+    device: Option<&Device>,
+    findings: &Findings,
+) -> Option<Described> {
+    let document = parse(source, findings)?;
+    let root = Section::root(document.get_ref(), source, findings);
     if root.has("grid") {
-        return field::read(&root, path, &source, (device, None), findings).map(Described::Field);
+        return field::read(&root, path, source, (device, None), findings).map(Described::Field);
     }
-    read_ensemble(&root, path, &source, Given::default(), findings).map(Described::Ensemble)
+    read_ensemble(&root, path, source, Given::default(), findings).map(Described::Ensemble)
 }
 
 /// As [`read`] for the text of an ensemble's case that a program has written, as if it stood at `path`, with

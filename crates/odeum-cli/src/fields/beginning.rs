@@ -1,7 +1,7 @@
 //! Where a run of a field begins: at the start of the case, at a checkpoint, or at a result.
 
 use super::finished;
-use super::target;
+use super::former;
 use super::writer::Writer;
 use crate::args::RunArgs;
 use crate::exit::Exit;
@@ -44,7 +44,7 @@ pub(super) fn find<T: Precision>(
         Some(header) => {
             go_on_without(Writer::<T>::lost(case, target, header)?, args)?;
         }
-        None if args.overwrite => target::clear(case, target),
+        None if args.overwrite => former::clear(case, target),
         None => {}
     }
     Ok(Beginning { header, start })

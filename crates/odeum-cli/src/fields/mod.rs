@@ -8,6 +8,7 @@ mod colour;
 mod conservation;
 mod ending;
 mod finished;
+mod former;
 mod frames;
 mod movie;
 mod observer;
@@ -24,4 +25,5 @@ mod target;
 mod worth;
 mod writer;
 
+pub(crate) use former::with_former;
 pub(crate) use run::{check, run};

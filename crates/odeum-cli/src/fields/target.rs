@@ -34,24 +34,6 @@ pub(super) fn folders(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
     stores.flat_map(|format| format.files(&place)).chain([place.folder()]).collect()
 }
 
-/// Removes what an earlier run has written, so that nothing of it stays among the new files.
-pub(super) fn clear(case: &FieldCase, target: &Target) {
-    let _ = std::fs::remove_file(target.checkpoint());
-    // Of the folder of states only what runs write; it may hold other things too.
-    let entries = std::fs::read_dir(target.file("frames")).into_iter().flatten().flatten();
-    for entry in entries {
-        let path = entry.path();
-        if path.extension().is_some_and(|e| e == "png" || e == "vti") {
-            let _ = std::fs::remove_file(path);
-        }
-    }
-    let place = frames::place(&case.output, target);
-    field::chosen::<f64>(&case.output.formats).for_each(|format| format.clear(&place));
-    for movie in movie::files(case, target) {
-        let _ = std::fs::remove_file(movie);
-    }
-}
-
 /// Bytes of the field.
 pub(super) fn state(plan: &FieldPlan<'_>) -> u128 {
     let species = plan.case.problem.model.species().len();

@@ -271,6 +271,69 @@ fn nothing_is_replaced_where_there_is_nothing_to_go_on_from() {
     assert!(resume().well().err.contains("there is no checkpoint"));
 }
 
+/// A result is gone on from only beside its own states: a run that replaced them and failed leaves none.
+#[test]
+fn no_run_goes_on_beside_states_of_another() {
+    let folder = Folder::new();
+    let case = "[system]\nspecies = [\"u\"]\nparameters = { r = 0.1 }\n\
+                equations = { u = \"lap(u) + r * u^2\" }\n[grid]\nshape = [8, 8, 1]\nspacing = 1.0\n\
+                [initial]\nu = 0.1\n[time]\nuntil = 20.0\nstep = 0.1\n[output]\nevery = 5.0\n";
+    for formats in ["formats = [\"vti\"]\n", "formats = [\"zarr\"]\n", "png = {}\n"] {
+        let case = format!("{case}{formats}");
+        folder.write("a.toml", &case).odeum(&["run", "a.toml", "--overwrite"]).well();
+        let fails = case.replace("r = 0.1", "r = 1.0").replace("20.0", "100.0");
+        let said = folder.write("a.toml", fails).odeum(&["run", "a.toml", "--overwrite"]);
+        assert_eq!(said.code, 3, "{}", said.err);
+        folder.write("a.toml", case.replace("20.0", "40.0"));
+        folder.odeum(&["run", "a.toml", "--resume"]).refused(&["exists already", "--overwrite"]);
+        assert!(!folder.has("a.npz"));
+    }
+    // A result that nothing lies beside stays until another is there.
+    let bare = case.replace("every = 5.0\n", "");
+    folder.write("a.toml", &bare).odeum(&["run", "a.toml", "--overwrite"]).well();
+    folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+    let result = folder.read("a.npz");
+    let fails = bare.replace("r = 0.1", "r = 1.0").replace("20.0", "100.0");
+    folder.write("a.toml", fails).odeum(&["run", "a.toml", "--overwrite"]).failed(&["a.toml"]);
+    assert!(folder.read("a.npz") == result);
+    folder.write("a.toml", bare.replace("20.0", "40.0"));
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+}
+
+/// What an earlier run of the case wrote and this one does not is no part of its result; files of others stay.
+#[test]
+fn files_of_an_earlier_run_do_not_lie_beside_a_new_result() {
+    let folder = Folder::new();
+    let case = CASE.replace("[13, 12, 11]", "[4, 3, 2]").replace("until = 0.6", "until = 0.3")
+        + "structure = { every = 7 }\n";
+    let (bare, _) = case.split_once("[output]").unwrap();
+    let once = case.replace("every = 0.15", "");
+    let overwrite = |case: &str, files: &[&str]| {
+        folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]).well();
+        assert_eq!(folder.files(), files);
+    };
+    let tables = ["a.csv", "a.lines.csv", "a.structure.csv"];
+    let states = ["a.frames", "a.npz", "a.pvd", "a.toml", "a.zarr"];
+    let sorted = |lists: &[&[&'static str]]| {
+        let mut all = lists.concat();
+        all.sort_unstable();
+        all
+    };
+    let whole = sorted(&[&tables, &states]);
+    overwrite(&case, &whole);
+    overwrite(bare, &["a.npz", "a.toml"]);
+    let pictures = ["a.npz", "a.toml", "a.u_z1.png", "a.v_z1.png", "a.vti", "a.zarr"];
+    overwrite(&once, &sorted(&[&tables, &pictures]));
+    overwrite(&case, &whole);
+    // What others have put there stays, and what this run is computed from.
+    folder.write("a.frames/notes.txt", "mine");
+    let from = bare.replace("[time]", "[initial]\nu = { file = \"a.zarr/u\" }\n[time]");
+    overwrite(&from, &["a.frames", "a.npz", "a.toml", "a.zarr"]);
+    assert_eq!(std::fs::read_dir(folder.path("a.frames")).unwrap().count(), 1);
+    folder.write("a.zarr/zarr.json", "{}").write("a.csv", "mine");
+    overwrite(bare, &["a.csv", "a.frames", "a.npz", "a.toml", "a.zarr"]);
+}
+
 /// Every chunk counts, not the first and the last alone, and so does every byte at the end of a file.
 #[test]
 fn files_of_states_that_are_cut_off_are_told() {

@@ -65,9 +65,6 @@ pub trait Format<T>: Sync {
     /// Bytes on the disk of a state with so many, about.
     fn bytes(&self, state: u128) -> u128;
 
-    /// Removes what an earlier run has written, but for numbered files.
-    fn clear(&self, _place: &Place) {}
-
     /// Begins to write, after the states of these times, which are there already; by so many threads.
     fn open(
         &self,

@@ -27,15 +27,6 @@ impl<T: Precision> Format<T> for Store {
         state
     }
 
-    fn clear(&self, place: &Place) {
-        let store = place.target.file("zarr");
-        // A folder that another program has made stays.
-        let ours = std::fs::read_to_string(store.join("zarr.json"));
-        if ours.is_ok_and(|text| text.contains("\"odeum\"")) {
-            let _ = std::fs::remove_dir_all(store);
-        }
-    }
-
     fn open(
         &self,
         place: &Place,

@@ -5,4 +5,4 @@ mod read;
 mod write;
 
 pub use read::{HELP, coordinates, read};
-pub use write::Zarr;
+pub use write::{Zarr, is_ours};

@@ -23,6 +23,12 @@ const CHUNK: usize = 64;
 /// Times in a chunk.
 const TIMES: usize = 1024;
 
+/// Whether a folder is a store that was written here, not by another program.
+pub fn is_ours(folder: &Path) -> bool {
+    let described = std::fs::read_to_string(folder.join("zarr.json"));
+    described.is_ok_and(|text| text.contains("\"odeum\""))
+}
+
 /// A store that grows with time.
 pub struct Zarr {
     folder: PathBuf,

@@ -1,0 +1,49 @@
+//! What an earlier run has left where a new one writes.
+
+use crate::npy;
+use crate::zarr;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use zip::ZipArchive;
+
+/// The text of the case that a result is of, where it says so.
+pub fn case(result: &Path) -> Option<String> {
+    let mut archive = ZipArchive::new(BufReader::new(File::open(result).ok()?)).ok()?;
+    // Where a species is called `about`, the text has a longer name.
+    let is_about = |name: &str| name.trim_end_matches('_') == "about";
+    let names = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned()));
+    let names = names.filter(|name| name.strip_suffix(".npy").is_some_and(is_about));
+    let names: Vec<String> = names.collect();
+    names.iter().find_map(|name| {
+        let mut bytes = Vec::new();
+        archive.by_name(name).ok()?.read_to_end(&mut bytes).ok()?;
+        let about: Value = serde_json::from_str(npy::read_texts(&bytes).ok()?.first()?).ok()?;
+        about.get("case")?.as_str().map(str::to_owned)
+    })
+}
+
+/// Removes files and folders of an earlier run; of a folder what runs write there, and no folder of another program.
+pub fn remove<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) {
+    for path in paths {
+        if !path.is_dir() {
+            let _ = std::fs::remove_file(path);
+        } else if zarr::is_ours(path) {
+            let _ = std::fs::remove_dir_all(path);
+        } else if path.extension().is_some_and(|extension| extension == "frames") {
+            remove_states(path);
+        }
+    }
+}
+
+/// Empties a folder of states, which goes with them unless it holds other things too.
+fn remove_states(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == "png" || e == "vti") {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    let _ = std::fs::remove_dir(folder);
+}
