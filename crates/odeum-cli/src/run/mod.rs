@@ -148,10 +148,12 @@ fn finish<T: Compiled>(
 ) -> Result<Exit, Stop> {
     let results = Results::new(plan, batches.pieces());
     let (written, formats) = (results.written(), &plan.case.output.formats);
+    let own = ensemble::files(target, formats);
+    let earlier = fields::with_former(own, target, &plan.case.path, &plan.case.inputs);
     // Looking through all systems takes about as long as writing them.
     let (told, files) = parallel::beside(
         || Told::of(&results),
-        || ensemble::write(&written, target, formats, room),
+        || ensemble::write(&written, target, formats, &earlier, room),
     );
     let Told { summary, events, failed } = told;
     let (files, lacks) = files.map_err(|finding| {

@@ -1,7 +1,7 @@
 //! Runs that are stopped and taken up again give the bits of runs that never stopped.
 
 #![cfg(unix)]
-use crate::common::{Folder, npz, signal};
+use crate::common::{DECAY, Folder, npz, signal};
 use std::time::{Duration, Instant};
 
 /// A run of a second or so in batches of a few milliseconds.
@@ -177,14 +177,14 @@ fn resuming_without_a_checkpoint_starts_from_the_beginning() {
 fn a_later_end_begins_from_the_result() {
     let folder = Folder::new();
     let ensemble = "[ensemble]\ncount = 20\nperturb = { of = [\"a\", \"k\"], relative = 0.2 }\n";
-    let case = crate::common::DECAY.to_owned() + ensemble;
+    let case = DECAY.to_owned() + ensemble;
     let later = case.replace("[0.0, 1.0]", "[0.0, 2.0]");
     folder.write("a.toml", &case).odeum(&["run", "a.toml"]).well();
     folder.write("a.toml", &later);
     let parts =
         ["the result exists already", "to go on to a later", "\"RESULT.npz\" in [ensemble]"];
     folder.odeum(&["run", "a.toml", "--resume"]).refused(&parts);
-    let second = crate::common::DECAY.replace("[0.0, 1.0]", "[1.0, 2.0]");
+    let second = DECAY.replace("[0.0, 1.0]", "[1.0, 2.0]");
     folder.write("b.toml", second + "[ensemble]\ntable = \"a.npz\"\n");
     folder.odeum(&["run", "b.toml"]).well();
     folder.odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
@@ -233,13 +233,14 @@ fn a_run_that_replaces_a_result_is_taken_up_too() {
 #[test]
 fn a_result_that_cannot_be_written_whole_is_written_later() {
     let folder = Folder::new();
-    let case = crate::common::DECAY.to_owned() + "[output]\nformats = [\"csv\", \"parquet\"]\n";
+    let case = DECAY.to_owned() + "[output]\nformats = [\"csv\", \"parquet\"]\n";
     folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
     // A folder lies where the file is written before it has its name.
     std::fs::create_dir(folder.path(".a.parquet.part")).unwrap();
     let said = folder.odeum(&["run", "a.toml", "--overwrite"]);
     said.failed(&["a.parquet", "kept in a.checkpoint", "--resume"]);
-    assert!(folder.has("a.csv") && !folder.has("a.npz"));
+    // Nothing is replaced before all are written.
+    assert!(!folder.has("a.csv") && !folder.has("a.npz"));
     std::fs::remove_dir(folder.path(".a.parquet.part")).unwrap();
     let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
     assert!(said.err.contains("1 systems are finished, 0 are left"), "{}", said.err);
@@ -248,4 +249,45 @@ fn a_result_that_cannot_be_written_whole_is_written_later() {
     }
     // Without a checkpoint the result stays.
     folder.odeum(&["run", "a.toml", "--resume"]).refused(&["the result exists already", "a.npz"]);
+    // The earlier files stay together.
+    let files = || ["npz", "csv", "parquet"].map(|end| folder.read(&format!("a.{end}")));
+    let earlier = files();
+    folder.write("a.toml", case.replace("k = 2.0", "k = 3.0"));
+    std::fs::create_dir(folder.path(".a.npz.part")).unwrap();
+    let said = folder.odeum(&["run", "a.toml", "--overwrite"]);
+    assert_ne!(said.code, 0, "{}", said.err);
+    assert!(files() == earlier, "files of two runs lie side by side");
+}
+
+/// What an earlier run of the case wrote and this one does not is no part of its result; files of others stay.
+#[test]
+fn files_of_an_earlier_run_do_not_lie_beside_a_new_result() {
+    let folder = Folder::new();
+    let span = "span = [0.0, 1.0]";
+    let level =
+        DECAY.replace(span, "span = [0.0, 1.0]\nsave = [0.5]\nuntil = { a = { falls_to = 0.5 } }");
+    let with = |case: &str, formats: &str| {
+        let sweep = "[ensemble]\nsweep = { k = [1.0, 2.0] }";
+        format!("{case}{sweep}\n[output]\nformats = [{formats}]\n")
+    };
+    let overwrite = |case: &str, files: &[&str]| {
+        folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]).well();
+        assert_eq!(folder.files(), files);
+    };
+    let all = "\"csv\", \"parquet\", \"svg\"";
+    let whole =
+        ["a.csv", "a.npz", "a.parquet", "a.saved.csv", "a.saved.parquet", "a.svg", "a.toml"];
+    overwrite(&with(&level, all), &whole);
+    // Nothing crosses, and nothing is saved.
+    let none = level.replace("falls_to = 0.5", "falls_to = 0.01").replace("save = [0.5]\n", "");
+    overwrite(&with(&none, all), &["a.csv", "a.npz", "a.parquet", "a.toml"]);
+    overwrite(&with(&none, "\"csv\""), &["a.csv", "a.npz", "a.toml"]);
+    // These are nobody's but the user's.
+    folder.write("a.svg", "mine").write("a.saved.parquet", "mine");
+    overwrite(DECAY, &["a.npz", "a.saved.parquet", "a.svg", "a.toml"]);
+    // What the earlier run wrote is what this one is computed from.
+    let with_table = ["a.csv", "a.npz", "a.saved.parquet", "a.svg", "a.toml"];
+    overwrite(&with(DECAY, "\"csv\""), &with_table);
+    folder.write("a.csv", "a,b\n1.0,0.5\n");
+    overwrite(&format!("{DECAY}[ensemble]\ntable = \"a.csv\"\n"), &with_table);
 }

@@ -1,7 +1,7 @@
 //! A result as a table of named columns, for CSV and Parquet.
 
 use super::{EnsembleResult, Written};
-use crate::file::write_whole;
+use crate::file::stage;
 use crate::finding::Finding;
 use crate::table::Columns;
 use crate::target::Target;
@@ -16,13 +16,11 @@ pub(super) fn write<T: Scalar>(
     [whole, kept]: [&str; 2],
     write: impl Fn(&Columns<'_>, &mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<Written, Finding> {
-    let mut written = vec![target.file(whole)];
     let table = systems(result);
-    write_whole(&written[0], |file| write(&table, file))?;
+    let mut written = vec![stage(&target.file(whole), |file| write(&table, file))?];
     if !result.about.save_times.is_empty() {
-        let (path, table) = (target.file(kept), saved(result));
-        write_whole(&path, |file| write(&table, file))?;
-        written.push(path);
+        let table = saved(result);
+        written.push(stage(&target.file(kept), |file| write(&table, file))?);
     }
     Ok((written, None))
 }

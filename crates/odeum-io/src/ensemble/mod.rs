@@ -10,8 +10,9 @@ mod npz;
 mod parquet;
 mod svg;
 
-use crate::file::Room;
+use crate::file::{Room, Staged};
 use crate::finding::Finding;
+use crate::former;
 use crate::target::Target;
 use odeum_ode::{Scalar, Solution, Stats, Status};
 use std::ops::Range;
@@ -135,7 +136,7 @@ pub trait Writer<T>: Sync {
         0
     }
 
-    /// Writes its files; gives those that there are now, and a word on one that there is not.
+    /// Writes its files beside their places; gives those that there are now, and a word on one that there is not.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -143,7 +144,7 @@ pub trait Writer<T>: Sync {
 }
 
 /// Files that were written, and a word on one that was not.
-pub type Written = (Vec<PathBuf>, Option<Finding>);
+pub type Written = (Vec<Staged>, Option<Finding>);
 
 /// All formats beside NPZ.
 pub fn writers<T: Scalar>() -> [&'static dyn Writer<T>; 3] {
@@ -163,8 +164,9 @@ pub fn chosen<T: Scalar>(formats: &[&str]) -> impl Iterator<Item = &'static dyn 
     writers::<T>().into_iter().filter(|writer| formats.contains(&writer.key()))
 }
 
-/// Writes every file that is asked for, the NPZ where room was made for it; gives their names, and
-/// what there is to say of those that there are not. The NPZ comes last: where it is, the result is complete.
+/// Writes every file that is asked for, the NPZ where room was made for it, in place of those of an earlier run, all of which go; gives
+/// their names, and what there is to say of those that there are not. Nothing is replaced before all are on the disk. The NPZ comes last:
+/// where it is, the result is complete.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -172,15 +174,27 @@ pub fn write<T: Scalar>(
     result: &EnsembleResult<'_, T>,
     target: &Target,
     formats: &[&str],
+    earlier: &[PathBuf],
     room: Option<Room>,
 ) -> Result<(Vec<PathBuf>, Vec<Finding>), Finding> {
-    let (mut files, mut lacks) = (vec![target.npz()], Vec::new());
+    let (mut staged, mut lacks) = (Vec::new(), Vec::new());
     for writer in chosen::<T>(formats) {
         let (written, lack) = writer.write(result, target)?;
-        files.extend(written);
+        staged.extend(written);
         lacks.extend(lack);
     }
-    npz::write(result, &target.npz(), room)?;
+    let npz = npz::stage(result, &target.npz(), room)?;
+    if !staged.is_empty() || earlier.iter().any(|path| path.exists()) {
+        // The earlier result vouches for none of the new files.
+        let _ = std::fs::remove_file(target.npz());
+    }
+    former::remove(earlier);
+    let mut files = vec![target.npz()];
+    for file in staged {
+        files.push(file.path().to_owned());
+        file.put()?;
+    }
+    npz.put()?;
     Ok((files, lacks))
 }
 
@@ -198,6 +212,6 @@ pub fn write_partial<T: Scalar>(
     result: &EnsembleResult<'_, T>,
     target: &Target,
 ) -> Result<PathBuf, Finding> {
-    npz::write(result, &target.partial(), None)?;
+    npz::stage(result, &target.partial(), None)?.put()?;
     Ok(target.partial())
 }

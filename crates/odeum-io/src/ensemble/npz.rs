@@ -5,19 +5,19 @@
 
 use super::{EnsembleResult, Row, Rows};
 use crate::cells::put;
-use crate::file::Room;
+use crate::file::{Room, Staged};
 use crate::finding::Finding;
-use crate::npz::{Archive, write_archive};
+use crate::npz::{Archive, stage_archive};
 use odeum_ode::{Scalar, Stats, Status};
 use serde_json::json;
 use std::path::Path;
 
-/// Writes all arrays.
-pub(super) fn write<T: Scalar>(
+/// Writes all arrays, beside the place of the file.
+pub(super) fn stage<T: Scalar>(
     result: &EnsembleResult<'_, T>,
     path: &Path,
     room: Option<Room>,
-) -> Result<(), Finding> {
+) -> Result<Staged, Finding> {
     let (about, results) = (&result.about, result.rows);
     let (n, m) = (about.state_names.len(), about.param_names.len());
     let mut npz = Npz { archive: Archive::default(), results };
@@ -73,7 +73,7 @@ pub(super) fn write<T: Scalar>(
         "case": about.case,
     });
     archive.text("about", &text.to_string());
-    write_archive(path, room, about.threads, archive)
+    stage_archive(path, room, about.threads, archive)
 }
 
 struct Npz<'a, T> {

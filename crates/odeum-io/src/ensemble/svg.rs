@@ -2,7 +2,7 @@
 
 use super::{About, EnsembleResult, Writer, Written};
 use crate::chart::{self, COLOURS, legend};
-use crate::file::write_whole;
+use crate::file::stage;
 use crate::finding::Finding;
 use crate::number::rounded;
 use crate::target::Target;
@@ -32,8 +32,8 @@ impl<T: Scalar> Writer<T> for Svg {
         let path = target.file("svg");
         let (message, help) = match draw(result) {
             Ok(picture) => {
-                write_whole(&path, |file| file.write_all(picture.as_bytes()))?;
-                return Ok((vec![path], None));
+                let staged = stage(&path, |file| file.write_all(picture.as_bytes()))?;
+                return Ok((vec![staged], None));
             }
             // Reading the case has said so.
             Err(_) if !result.about.can_be_drawn => return Ok((Vec::new(), None)),

@@ -12,7 +12,15 @@ pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), Finding> {
-    write_into(None, path, |file| {
+    stage(path, write)?.put()
+}
+
+/// Writes a file beside its place, and makes sure it is on the disk; its name is given later.
+pub fn stage(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+) -> Result<Staged, Finding> {
+    stage_into(None, path, |file| {
         let mut buffered = BufWriter::with_capacity(1 << 20, file);
         write(&mut buffered)?;
         buffered.flush()
@@ -20,11 +28,11 @@ pub fn write_whole(
 }
 
 /// The same of a file that is there already, without a name, or of a new one.
-pub(crate) fn write_into(
+pub(crate) fn stage_into(
     unnamed: Option<File>,
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> Result<(), Finding> {
+) -> Result<Staged, Finding> {
     let temporary = temporary(path);
     let write = |(mut file, named): (File, bool)| {
         write(&mut file)?;
@@ -34,18 +42,43 @@ pub(crate) fn write_into(
             let _ = std::fs::remove_file(&temporary);
             room::name(&file, &temporary)?;
         }
-        std::fs::rename(&temporary, path)?;
-        sync_folder(path);
         Ok(())
     };
     let result = match unnamed {
         Some(file) => write((file, false)),
         None => File::create(&temporary).and_then(|file| write((file, true))),
     };
-    result.map_err(|error| {
-        let _ = std::fs::remove_file(&temporary);
-        cannot_write(path, &error)
-    })
+    // From here on the file goes if it is not put into its place.
+    let staged = Staged { temporary, path: path.to_owned() };
+    result.map(|()| staged).map_err(|error| cannot_write(path, &error))
+}
+
+/// A file that is whole and on the disk, beside its place; dropped, it is removed.
+#[must_use]
+pub struct Staged {
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Staged {
+    /// The place.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the file into its place.
+    pub fn put(self) -> Result<(), Finding> {
+        std::fs::rename(&self.temporary, &self.path)
+            .map_err(|error| cannot_write(&self.path, &error))?;
+        sync_folder(&self.path);
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.temporary);
+    }
 }
 
 /// A file that could not be written.

@@ -8,8 +8,8 @@ mod read;
 mod room;
 mod whole;
 
-pub(crate) use atomic::write_into;
-pub use atomic::{cannot_write, temporary, write_whole};
+pub(crate) use atomic::stage_into;
+pub use atomic::{Staged, cannot_write, stage, temporary, write_whole};
 pub use limit::outlive_size_limit;
 pub use lock::Lock;
 pub(crate) use mapped::Mapped;

@@ -5,7 +5,7 @@
 
 use super::desk::{Desk, Fill, Idle, Out, Place, Pour, Sink, lock};
 use super::zip::Members;
-use crate::file::{Mapped, Room, write_into};
+use crate::file::{Mapped, Room, Staged, stage_into};
 use crate::finding::Finding;
 use crate::npy;
 use std::borrow::Cow;
@@ -176,9 +176,19 @@ pub fn write_archive(
     threads: usize,
     archive: Archive<'_>,
 ) -> Result<(), Finding> {
+    stage_archive(path, room, threads, archive)?.put()
+}
+
+/// The same, without its name yet.
+pub(crate) fn stage_archive(
+    path: &Path,
+    room: Option<Room>,
+    threads: usize,
+    archive: Archive<'_>,
+) -> Result<Staged, Finding> {
     let (file, mapped) = room.and_then(Room::made).unzip();
     let mapped = mapped.flatten().filter(|_| threads >= MANY);
-    write_into(file, path, |file| archive.write(file, mapped, threads))
+    stage_into(file, path, |file| archive.write(file, mapped, threads))
 }
 
 #[cfg(test)]

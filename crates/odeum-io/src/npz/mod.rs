@@ -4,6 +4,7 @@ mod archive;
 mod desk;
 mod zip;
 
+pub(crate) use archive::stage_archive;
 pub use archive::{Archive, write_archive};
 pub use desk::Sink;
 
