@@ -365,6 +365,17 @@ def test_names_say_which_species_is_which():
         with pytest.raises(od.InputError, match=words):
             gas.density(1000.0, 1e5, bad)
     assert gas.density(1000.0, 1e5, dict(few)) > 0
+    # Along another axis they were taken for cells where there are as many.
+    Y = np.random.default_rng(0).dirichlet(np.ones(gas.n_species))
+    rows = np.tile(Y, (gas.n_species, 1)).T
+    for bad in (
+        pandas.DataFrame(rows, index=names),
+        xarray.DataArray(rows, dims=("gas", "cell"), coords={"gas": names}),
+        xarray.DataArray(rows, dims=("species", "cell")),
+    ):
+        with pytest.raises(od.InputError, match="along another axis than the last"):
+            gas.mole_fractions(bad)
+        np.testing.assert_array_equal(gas.mole_fractions(bad.T)[0], gas.mole_fractions(Y))
 
 
 def test_molecular_weights_are_read_only():

@@ -68,16 +68,14 @@ def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
 
 def _order(field: str, value: Any, species: Sequence[str]) -> list[int] | None:
     """Where the species stand along the last axis of an array with names there, as those of pandas and xarray have."""
-    labels = getattr(value, "columns", None)
-    if labels is None:
-        if hasattr(value, "coords"):
-            labels = (
-                value.coords[value.dims[-1]].values if value.dims and value.dims[-1] in value.coords else None
-            )
-        elif getattr(value, "ndim", None) == 1:
-            labels = getattr(value, "index", None)
-    names = [] if labels is None or callable(labels) else [str(x) for x in labels if isinstance(x, str)]
+    *others, names = _labels(value) or [[]]
     if not names:
+        if (
+            any(set(labels) == set(species) for labels in others)
+            or "species" in getattr(value, "dims", ())[:-1]
+        ):
+            remedy = "give the species along the last axis: transpose it"
+            raise InputError(field, "species along another axis than the last", remedy)
         return None
     unknown = [name for name in names if name not in species]
     if unknown:
@@ -86,6 +84,17 @@ def _order(field: str, value: Any, species: Sequence[str]) -> list[int] | None:
         found = f"labels of {len(names)} species"
         raise InputError(field, found, f"give each of the {len(species)} once, or a dict of some of them")
     return [names.index(name) for name in species]
+
+
+def _labels(value: Any) -> list[list[str]]:
+    """The names that stand along each axis, as far as there are any."""
+    if hasattr(value, "coords"):
+        axes = [value.coords[dim].values if dim in value.coords else () for dim in value.dims]
+    else:
+        axes = [getattr(value, "index", ()), getattr(value, "columns", ())]
+        axes = axes[: getattr(value, "ndim", 2)]
+    # The method `index` of a list is none.
+    return [[] if callable(labels) else [str(x) for x in labels if isinstance(x, str)] for labels in axes]
 
 
 def small_negatives_as_zero(array: Floats) -> Floats:
