@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from odeum._convert import flag
 from odeum.errors import InputError
@@ -14,6 +18,14 @@ def free(path: Path, overwrite: bool) -> None:
     """Refuses a path at which there is something already, unless that may go."""
     if not flag("overwrite", overwrite) and path.exists():
         raise InputError("path", f"{path}, which exists", "choose another path, or overwrite=True")
+
+
+def save_columns(path: Path, columns: Mapping[str, NDArray[np.float64]]) -> None:
+    """Writes named arrays as NPZ, whatever their names: `np.savez` takes some for its own arguments."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, column in columns.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, column, allow_pickle=False)
 
 
 @contextmanager

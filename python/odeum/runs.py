@@ -15,7 +15,7 @@ import tomli_w
 from odeum import _options
 from odeum._case import Document, EnsembleCase, finished
 from odeum._convert import Floats, flag, kept, not_lost, number, single, whole
-from odeum._files import free, writing
+from odeum._files import free, save_columns, writing
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.session import Session
@@ -445,7 +445,7 @@ class Runs:
         with writing(path):
             if table:
                 rows = max((len(c) for c in columns.values() if c.ndim), default=1)
-                np.savez(table, **{name: np.broadcast_to(c, rows) for name, c in columns.items()})  # type: ignore[arg-type]
+                save_columns(table, {name: np.broadcast_to(c, rows) for name, c in columns.items()})
             for file, each in texts.items():
                 file.write_text(each, encoding="utf-8")
         return text

@@ -278,6 +278,15 @@ def test_a_case_file_gives_the_same_answer(tmp_path):
         columns.to_toml(None, (0, 4))
 
 
+def test_columns_may_have_the_names_of_arguments(tmp_path):
+    """Those of `numpy.savez`: one was refused, the other was left out."""
+    equations = {"file": "-allow_pickle * file"}
+    system = od.System.from_text(equations, states={"file": 1.0}, parameters={"allow_pickle": 2.0})
+    runs = system(file=[1.0, 2.0], allow_pickle=[3.0, 4.0])
+    runs.to_toml(tmp_path / "case.toml", (0, 1))
+    np.testing.assert_array_equal(od.run(tmp_path / "case.toml").y, runs.solve((0, 1)).y)
+
+
 def test_case_files_are_not_replaced_silently(tmp_path):
     first, second = van_der_pol()(mu=[1.0, 2.0]), van_der_pol()(mu=[3.0])
     path, table = tmp_path / "case.toml", tmp_path / "case.table.npz"
