@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,14 @@ if TYPE_CHECKING:
     from odeum.solution import Solution
 
 Document = dict[str, Any]
+
+
+def keys_of(path: Path) -> Document:
+    """The keys of a case file; what is wrong with its text is told by whoever reads it for good."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}
 
 
 @dataclass(frozen=True)
@@ -43,8 +53,7 @@ class EnsembleCase:
 
     def open(self, threads: int | None = None) -> _odeum.Case:
         """Reads and checks it."""
-        if str(self.document.get("run", {}).get("device", "cpu")).startswith("cuda"):
-            _nvrtc.load()
+        _nvrtc.load_for(self.document)
         # What pickles bring beside them (Dask) begins at any byte.
         table = [(name, np.require(column, requirements="A")) for name, column in self.table.items()]
         return _odeum.Case(

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 # Loaded by its soname before anybody asks for it, a library is found wherever it lies.
 _LIBRARIES = ("libnvrtc-builtins.so.*", "libnvrtc.so.*")
+
+
+def load_for(document: Mapping[str, Any]) -> None:
+    """Loads the compiler where the device of a case is a GPU."""
+    section = document.get("run")
+    if isinstance(section, Mapping) and str(section.get("device")).startswith("cuda"):
+        load()
 
 
 @cache

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._case import Document, EnsembleCase, solve
+from odeum._case import EnsembleCase, keys_of, solve
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.solution import Solution
@@ -34,19 +33,10 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
     InputError
         What is wrong with the file, with line and column.
     """
-    document = _document(Path(path))
-    if "grid" in document:
+    keys = keys_of(Path(path))
+    if "grid" in keys:
         raise InputError("path", "a case of fields", "open it by odeum.Simulation.from_case")
-    if str(document.get("run", {}).get("device", "cpu")).startswith("cuda"):
-        _nvrtc.load()
+    _nvrtc.load_for(keys)
     opened = _odeum.Case.read(path, _options.threads({"threads": threads}))
-    case = EnsembleCase(document, str(Path(path).resolve().parent))
+    case = EnsembleCase(keys, str(Path(path).resolve().parent))
     return solve(case, opened, progress=progress)
-
-
-def _document(path: Path) -> Document:
-    """The keys of a case file; what is wrong with its text is told by whoever reads it for good."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return {}

@@ -287,6 +287,27 @@ def test_columns_may_have_the_names_of_arguments(tmp_path):
     np.testing.assert_array_equal(od.run(tmp_path / "case.toml").y, runs.solve((0, 1)).y)
 
 
+def test_the_compiler_is_loaded_for_the_device_of_a_case(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(od._nvrtc, "load", lambda: asked.append(True))
+    field = '[system]\nproblem = "turing"\n[grid]\nshape = [4, 4, 1]\n[time]\nuntil = 0.2\n'
+    ensemble = '[system]\nproblem = "lorenz"\n[time]\nspan = [0.0, 1.0]\n[method]\nname = "dopri5"\n[tolerance]\nrtol = 1e-6\natol = 1e-6\n'
+    path = tmp_path / "case.toml"
+    for text, opened in ((field, od.Simulation.from_case), (ensemble, od.run)):
+        path.write_text(text + '[run]\ndevice = "cpu"\n')
+        opened(path)
+        assert not asked
+        path.write_text(text + '[run]\ndevice = "cuda:9"\n')
+        with pytest.raises(od.OdeumError):
+            opened(path)
+        assert asked.pop()
+        path.write_text("run = 3\n" + text)
+        with pytest.raises(od.InputError, match="run"):
+            opened(path)
+    path.write_text(field + '[run]\ndevice = "cuda:9"\n')
+    assert "CPU" in od.Simulation.from_case(path, device="cpu").device.upper() and not asked
+
+
 def test_case_files_are_not_replaced_silently(tmp_path):
     first, second = van_der_pol()(mu=[1.0, 2.0]), van_der_pol()(mu=[3.0])
     path, table = tmp_path / "case.toml", tmp_path / "case.table.npz"

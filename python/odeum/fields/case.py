@@ -36,7 +36,7 @@ class FieldCase:
 
     def open(self) -> _odeum.Simulation:
         """Reads and checks it, and makes its field."""
-        load_compiler(self.document.get("run", {}).get("device"))
+        _nvrtc.load_for(self.document)
         raw = _odeum.Simulation(tomli_w.dumps(self.document), ".", list(self.arrays.items()))
         # A built-in problem may have brought the spacing.
         for labels in self.labels:
@@ -75,12 +75,6 @@ def _fits(place: str, cells: Cells, shape: tuple[int, ...]) -> None:
     if cells.shape != shape and (cells.ndim == 3 or tuple(n for n in cells.shape if n > 1) != wide):
         remedy = f"give an array of shape (nz, ny, nx) = {shape}"
         raise InputError(place, f"the shape {cells.shape}", remedy)
-
-
-def load_compiler(device: Any) -> None:
-    """Makes NVIDIA's compiler ready for a GPU."""
-    if str(device).startswith("cuda"):
-        _nvrtc.load()
 
 
 def build(model: Model, initial: Any, options: Mapping[str, Any]) -> FieldCase:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from odeum import _odeum, _options
-from odeum._case import Document
+from odeum import _nvrtc, _odeum, _options
+from odeum._case import Document, keys_of
 from odeum._convert import Floats
 from odeum._fixed import Fixed
 from odeum._progress import Progress
 from odeum.errors import Interrupted, OdeumError
 from odeum.fields import files, paths, times
-from odeum.fields.case import build, load_compiler
+from odeum.fields.case import build
 from odeum.fields.cells import AXES, DIMS, Cells
 from odeum.fields.model import Model
 from odeum.fields.summary import Stability, Summaries
@@ -164,7 +164,7 @@ class Simulation(Fixed):
     ) -> Simulation:
         """The simulation of a case file; `device` and `threads` take precedence over its own."""
         path = Path(path)
-        load_compiler(device or "")
+        _nvrtc.load_for({"run": {"device": device}} if device else keys_of(path))
         threads = _options.threads({"threads": threads})
         raw = _odeum.Simulation.read(path, device=device, threads=threads)
         simulation = cls.__new__(cls)
