@@ -5,6 +5,7 @@ import re
 import struct
 import subprocess
 import sys
+import threading
 import zlib
 
 import numpy as np
@@ -50,6 +51,37 @@ def test_zarr_is_a_start(tmp_path):
     start = {name: {"file": str(tmp_path / "a.zarr")} for name in "uv"}
     other = od.Simulation(MODEL, start, shape=sim.sizes, spacing=0.5)
     assert all(np.array_equal(other.arrays[name], sim.arrays[name]) for name in "uv")
+
+
+def test_a_store_is_replaced_by_a_whole_one_or_not_at_all(tmp_path):
+    sim, path = made(), tmp_path / "a.zarr"
+    sim.save(path)
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    begun, ended = threading.Event(), []
+
+    def advance():
+        try:
+            sim.advance(1e9, progress=lambda *_: begun.set())
+        except od.Interrupted as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=advance)
+    thread.start()
+    assert begun.wait(60)
+    with pytest.raises(od.OdeumError, match="another call"):
+        sim.save(path, overwrite=True)
+    sim.stop()
+    thread.join()
+    assert ended and {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    sim.save(path, overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.zarr"]
+    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} != before
+    # The store that a link leads to.
+    link = tmp_path / "link.zarr"
+    link.symlink_to(path)
+    other = made(mask="2 - x")
+    other.save(link, overwrite=True)
+    assert link.is_symlink() and (path / "mask").is_dir()
 
 
 def test_vti(tmp_path):

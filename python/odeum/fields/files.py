@@ -25,11 +25,40 @@ def save(simulation: Simulation, path: Path, overwrite: bool) -> None:
     if kind not in _FORMATS:
         raise InputError("path", str(path), f"end it with {', '.join('.' + each for each in _FORMATS)}")
     free(path, overwrite)
-    if path.is_dir():
-        if kind != "zarr" or not (path / "zarr.json").is_file():
-            raise InputError("path", f"{path}, a folder that is no Zarr store", "choose another path")
-        shutil.rmtree(path)
-    simulation._raw.save(path, kind, simulation.t)
+    if path.is_dir() and (kind != "zarr" or not (path / "zarr.json").is_file()):
+        raise InputError("path", f"{path}, a folder that is no Zarr store", "choose another path")
+    with writing(path):
+        if kind != "zarr":
+            simulation._raw.save(path, kind, simulation.t)
+            return
+        # Of a link the store that it leads to.
+        store = path.resolve()
+        part, old = (store.with_name(f".{store.name}.{end}") for end in ("part", "old"))
+        _remove(part)
+        try:
+            simulation._raw.save(part, kind, simulation.t)
+            _replace(store, part, old)
+        finally:
+            _remove(part)
+
+
+def _replace(store: Path, part: Path, old: Path) -> None:
+    """Puts a store in the place of one that may be there, which goes last."""
+    _remove(old)
+    if store.exists():
+        store.rename(old)
+    try:
+        part.rename(store)
+    except OSError:
+        if old.exists():
+            old.rename(store)
+        raise
+    _remove(old)
+
+
+def _remove(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
 
 
 def write_case(simulation: Simulation, path: Path, until: Any, overwrite: bool) -> None:
