@@ -214,6 +214,21 @@ def test_a_second_thread_is_refused_and_can_stop_the_first():
     assert sim.summary().u.max > 0
 
 
+def test_a_run_is_stopped_between_two_of_its_states_too():
+    sim = heat()
+    states = sim.run(until=3, every=1)
+    next(states)
+    sim.stop()
+    with pytest.raises(od.Interrupted) as raised:
+        next(states)
+    assert raised.value.partial is sim and sim.t == 1.0
+    # What comes after is a call of its own.
+    assert [float(state.t) for state in sim.run(until=3, every=1)] == [2.0, 3.0]
+    sim.stop()
+    sim.advance(1.0)
+    assert sim.t == 4.0
+
+
 def test_threads_with_simulations_of_their_own_run_at_once():
     ends = {}
 

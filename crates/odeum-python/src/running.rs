@@ -69,8 +69,9 @@ pub(crate) type Limits = (f64, f64, f64, f64, Option<f64>, Option<String>);
 
 /// A simulation, whatever its precision.
 pub(crate) trait Running {
-    /// Goes on to a time; steps are judged for all times up to `horizon`, where there is one.
-    fn advance(&mut self, end: f64, horizon: Option<f64>) -> Result<Outcome, Error>;
+    /// Goes on to a time; steps are judged for all times up to `horizon`, where there is one. Where this is no call of its own but
+    /// `goes_on` from one before, what was said to stop since then ends it.
+    fn advance(&mut self, end: f64, horizon: Option<f64>, goes_on: bool) -> Result<Outcome, Error>;
     /// Goes back to the last state that steps were stable for.
     fn go_back(&mut self) -> Result<(), Error>;
     /// What was done, and in what time \[s\].
@@ -188,8 +189,11 @@ enum Kept<T> {
 }
 
 impl<T: Real> Running for Run<T> {
-    fn advance(&mut self, end: f64, horizon: Option<f64>) -> Result<Outcome, Error> {
+    fn advance(&mut self, end: f64, horizon: Option<f64>, goes_on: bool) -> Result<Outcome, Error> {
         let begun = Instant::now();
+        if goes_on && self.signals.stop.load(Ordering::Relaxed) {
+            return Ok(Outcome::Stopped);
+        }
         self.signals.stop.store(false, Ordering::Relaxed);
         if let Some(until) = horizon.filter(|until| *until > self.judged) {
             let span = (self.simulation.t(), until);

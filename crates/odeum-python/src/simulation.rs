@@ -174,22 +174,23 @@ impl Simulation {
         self.signals.stop();
     }
 
-    /// Goes on to a time; steps are judged for all times up to `horizon`. Gives whether it was reached, and
-    /// what was raised on the way.
-    #[pyo3(signature = (end, horizon = None, progress = None))]
+    /// Goes on to a time; steps are judged for all times up to `horizon`; `goes_on` from the call before, which what stops it
+    /// may follow. Gives whether it was reached, and what was raised on the way.
+    #[pyo3(signature = (end, horizon = None, progress = None, goes_on = false))]
     fn advance(
         &self,
         py: Python<'_>,
         end: f64,
         horizon: Option<f64>,
         progress: Option<&Bound<'_, PyAny>>,
+        goes_on: bool,
     ) -> PyResult<(bool, Option<Py<PyAny>>)> {
         let tell = || match progress {
             Some(progress) => progress.call1((self.signals.t(),)).map(|_| ()),
             None => Ok(()),
         };
         let work = move |running: &mut Box<dyn Running>| {
-            let outcome = running.advance(end, horizon)?;
+            let outcome = running.advance(end, horizon, goes_on)?;
             if matches!(outcome, Outcome::Unstable(_)) {
                 running.go_back()?;
             }

@@ -291,16 +291,17 @@ class Simulation(Fixed):
     def _states(self, ends: Sequence[float], progress: Progress) -> Iterator[xarray.Dataset]:
         with times.bar(progress, self.t, ends[-1]) as tell:
             stands = "the next state is of this time, but the simulation stands at t = {}"
-            for end in ends:
-                self._advance(times.to(self.t, end, "run", stands, "begin another run there"), ends[-1], tell)
+            for k, end in enumerate(ends):
+                end = times.to(self.t, end, "run", stands, "begin another run there")
+                self._advance(end, ends[-1], tell, k > 0)
                 yield self.state
 
     def _go(self, end: float, horizon: float | None, progress: Progress) -> None:
         with times.bar(progress, self.t, end) as tell:
             self._advance(end, horizon, tell)
 
-    def _advance(self, end: float, horizon: float | None, tell: Any) -> None:
-        reached, raised = self._raw.advance(end, horizon, tell)
+    def _advance(self, end: float, horizon: float | None, tell: Any, goes_on: bool = False) -> None:
+        reached, raised = self._raw.advance(end, horizon, tell, goes_on)
         if raised is not None and not isinstance(raised, KeyboardInterrupt):
             raise raised
         if raised is not None or not reached:
@@ -308,7 +309,7 @@ class Simulation(Fixed):
         self._reached = self._raw.t, end
 
     def stop(self) -> None:
-        """Ends an `advance` or `run` of another thread, which raises `Interrupted` there."""
+        """Ends an `advance` of another thread, or a `run`, also between two of its states: it raises `Interrupted` there."""
         self._raw.stop()
 
     # What is shown and written
