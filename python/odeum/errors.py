@@ -109,8 +109,8 @@ class Interrupted(KeyboardInterrupt):
     Attributes
     ----------
     partial : object
-        What was finished until then: a `Solution` in which the others have the status ``not run``, or the
-        `Simulation`, which stands at the time it has reached.
+        What was finished until then: a `Solution` in which the others have the status ``not run``, and the states and times that
+        they start from; or the `Simulation`, which stands at the time it has reached.
     """
 
     def __init__(self, partial: Any = None) -> None:

@@ -389,6 +389,21 @@ def test_ctrl_c_keeps_what_is_finished():
     print(f"came back after {time.monotonic() - began:.2f} s")
 
 
+@pytest.mark.parametrize("copies", [1, 2])
+def test_systems_that_did_not_run_stand_at_their_starts(copies):
+    def stop(done, total):
+        signal.raise_signal(signal.SIGINT)
+
+    runs = van_der_pol()(mu=np.full(20_000, 500.0), x=np.linspace(1.0, 2.0, 20_000)) * copies
+    with pytest.raises(od.Interrupted) as caught:
+        runs.solve((5, 2000), max_steps=10_000_000, progress=stop)
+    partial = caught.value.partial
+    left = partial.status == 5
+    assert left.any() and (partial.t[left] == 5.0).all()
+    x = np.broadcast_to(np.linspace(1.0, 2.0, 20_000).reshape(-1, *[1] * (left.ndim - 1)), left.shape)
+    np.testing.assert_array_equal(partial.y[left], np.stack([x[left], np.zeros(left.sum())], axis=-1))
+
+
 def test_other_threads_run_while_systems_are_integrated():
     ticks = []
     done = threading.Event()

@@ -3,7 +3,7 @@
 use crate::array::{Array, Element};
 use crate::buffer::numbers;
 use crate::failure::{raise, tell};
-use crate::given::GivenSystems;
+use crate::given::{GivenSystems, put_back};
 use crate::session::Session;
 use crate::solution::{Arrays, Solution};
 use crate::solution_on_gpu::SolutionOnGpu;
@@ -260,7 +260,12 @@ impl Case {
         let work = || {
             let solver = self.solver(plan)?.with_options(plan.options_of(systems));
             let ensemble = plan.members.ensemble::<T>(systems, plan.threads())?;
-            solver.solve_monitored(&ensemble, &monitor).map(Arrays::from)
+            let mut solution = solver.solve_monitored(&ensemble, &monitor)?;
+            if monitor.is_stopped() {
+                let (status, t, states) = (&solution.status, &mut solution.t, &mut solution.states);
+                put_back(&Inputs::from(&ensemble), status, t, states);
+            }
+            Ok(Arrays::from(solution))
         };
         watched(py, &monitor, progress, work)
     }

@@ -140,12 +140,7 @@ impl GivenSystems {
         }
         let Remarks { warnings, busy_lanes, .. } = solver.solve_into(&inputs, outputs, monitor)?;
         if monitor.is_stopped() {
-            // Memory of a system that did not run may hold anything.
-            for s in (0..systems).filter(|&s| status[s] == Status::NotRun) {
-                for i in 0..n {
-                    end_states[i * systems + s] = start[i * systems + s];
-                }
-            }
+            put_back(&inputs, &status, &mut t, end_states);
         }
         Ok(Arrays {
             dim: n,
@@ -160,6 +155,22 @@ impl GivenSystems {
             warnings,
             busy_lanes,
         })
+    }
+}
+
+/// Puts systems that did not run back to their starts: their times and states \[n, M\] may hold anything.
+pub(crate) fn put_back<T: Compiled>(
+    inputs: &Inputs<'_, T>,
+    status: &[Status],
+    t: &mut [f64],
+    states: &mut [T],
+) {
+    let systems = status.len();
+    for s in (0..systems).filter(|&s| status[s] == Status::NotRun) {
+        t[s] = inputs.span(s).0;
+        for i in 0..inputs.dim() {
+            states[i * systems + s] = inputs.state(s, i);
+        }
     }
 }
 
