@@ -84,6 +84,19 @@ def test_a_store_is_replaced_by_a_whole_one_or_not_at_all(tmp_path):
     assert link.is_symlink() and (path / "mask").is_dir()
 
 
+def test_stores_of_rods_have_few_files(tmp_path):
+    """They had one for each 64 cells, which took a rod of a million 41 s."""
+    model = od.Model({"u": "lap(u)"})
+    for shape, files in (({"x": 300_000}, 2), ({"y": 600, "x": 500}, 2)):
+        start = rng.random(tuple(shape.values()))
+        sim = od.Simulation(model, {"u": start}, spacing=1.0)
+        sim.save(tmp_path / "a.zarr", overwrite=True)
+        chunks = [file for file in (tmp_path / "a.zarr/u/c").rglob("*") if file.is_file()]
+        assert len(chunks) == files
+        again = od.Simulation(model, {"u": {"file": str(tmp_path / "a.zarr")}}, shape=sim.sizes, spacing=1.0)
+        assert np.array_equal(again.arrays["u"], sim.arrays["u"])
+
+
 def test_vti(tmp_path):
     sim = made()
     sim.save(tmp_path / "a.vti")

@@ -18,8 +18,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Cells along an edge of a chunk.
-const CHUNK: usize = 64;
+/// Cells of a chunk, about. Each is a file of its own that is made sure to be on the disk: many small ones take long.
+const CHUNK: usize = 64 * 64 * 64;
 /// Times in a chunk.
 const TIMES: usize = 1024;
 
@@ -33,6 +33,8 @@ pub fn is_ours(folder: &Path) -> bool {
 pub struct Zarr {
     folder: PathBuf,
     grid: Grid,
+    /// Cells along the edges of a chunk.
+    chunk: [usize; 3],
     names: Vec<String>,
     times: Vec<f64>,
     mask: Option<Mask>,
@@ -48,7 +50,10 @@ impl Zarr {
         times: Vec<f64>,
         threads: usize,
     ) -> Zarr {
-        Zarr { folder, grid, names, times, mask, threads }
+        // A store that is there keeps its chunks.
+        let found = if times.is_empty() { None } else { chunk_of(&folder, &names, grid.shape()) };
+        let chunk = found.unwrap_or_else(|| chunk_for(grid.shape()));
+        Zarr { folder, grid, chunk, names, times, mask, threads }
     }
 
     /// Where the store is.
@@ -79,7 +84,7 @@ impl Zarr {
 
     /// All files of a state: the chunks of every species.
     pub fn files_of<T: Precision>(&self, index: usize) -> Vec<Whole> {
-        let ([cx, cy, cz], [kx, ky, kz]) = (self.chunks(), self.counts());
+        let ([cx, cy, cz], [kx, ky, kz]) = (self.chunk, self.counts());
         // A gzip file ends with the size of what is packed, modulo 2^32 (RFC 1952, section 2.3.1).
         let end = ((cx * cy * cz * size_of::<T>()) as u32).to_le_bytes().to_vec();
         let file = |(s, n): (usize, usize)| {
@@ -96,7 +101,7 @@ impl Zarr {
         for (axis, name) in AXES.iter().enumerate() {
             let n = self.grid.shape()[axis];
             let centres: Vec<f64> = (0..n).map(|i| self.grid.centre(axis, i)).collect();
-            self.chunk(&format!("{name}/c/0"), &centres)?;
+            self.write(&format!("{name}/c/0"), &centres)?;
         }
         let Some(mask) = &self.mask else { return Ok(()) };
         let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
@@ -106,17 +111,13 @@ impl Zarr {
     fn chunk_of_times(&self, n: usize) -> Result<(), Finding> {
         let mut times: Vec<f64> = self.times.iter().skip(n * TIMES).take(TIMES).copied().collect();
         times.resize(TIMES, f64::NAN);
-        self.chunk(&format!("t/c/{n}"), &times)
-    }
-
-    /// Cells along the edges of a chunk.
-    fn chunks(&self) -> [usize; 3] {
-        self.grid.shape().map(|n| n.min(CHUNK))
+        self.write(&format!("t/c/{n}"), &times)
     }
 
     /// Chunks along x, y and z.
     fn counts(&self) -> [usize; 3] {
-        self.grid.shape().map(|n| n.div_ceil(CHUNK))
+        let shape = self.grid.shape();
+        [0, 1, 2].map(|axis| shape[axis].div_ceil(self.chunk[axis]))
     }
 
     /// Where in the store a chunk of a species is.
@@ -130,7 +131,7 @@ impl Zarr {
         index: usize,
         field: &Field<T>,
     ) -> Result<(), Finding> {
-        let (shape, [cx, cy, cz]) = (self.grid.shape(), self.chunks());
+        let (shape, [cx, cy, cz]) = (self.grid.shape(), self.chunk);
         let [kx, ky, kz] = self.counts();
         let chunk = |[x, y, z]: [usize; 3]| {
             // Chunks at the upper ends are filled up with zeros.
@@ -143,7 +144,7 @@ impl Zarr {
                     values[at..at + part.len()].copy_from_slice(part);
                 }
             }
-            self.chunk(&self.key(s, index, [x, y, z]), &values)
+            self.write(&self.key(s, index, [x, y, z]), &values)
         };
         // The trouble that is told is the first that a thread has; the others end then.
         let trouble = Mutex::new(None);
@@ -160,7 +161,7 @@ impl Zarr {
     }
 
     /// Writes a chunk, whole or not at all.
-    fn chunk<T: odeum_ode::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Finding> {
+    fn write<T: odeum_ode::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Finding> {
         let mut bytes = Vec::with_capacity(size_of_val(values));
         put(&mut bytes, values);
         self.bytes(key, &bytes)
@@ -180,7 +181,7 @@ impl Zarr {
     fn describe<T: Precision>(&self) -> Result<(), Finding> {
         let real = if size_of::<T>() == 8 { "float64" } else { "float32" };
         let [nx, ny, nz] = self.grid.shape();
-        let [cx, cy, cz] = self.chunks();
+        let [cx, cy, cz] = self.chunk;
         let mut arrays: Vec<(String, Value)> =
             vec![("t".to_owned(), array(&[self.times.len()], &[TIMES], "float64", &["t"]))];
         for (axis, name) in AXES.iter().enumerate() {
@@ -228,6 +229,31 @@ impl Zarr {
     }
 }
 
+/// Cells along the edges of a chunk: 64 each of a cube, 512 in a plane, more along a rod.
+fn chunk_for(shape: [usize; 3]) -> [usize; 3] {
+    let mut axes = [0, 1, 2];
+    axes.sort_by_key(|&axis| shape[axis]);
+    let (mut chunk, mut cells) = ([1; 3], CHUNK);
+    for (k, axis) in axes.into_iter().enumerate() {
+        // What a short axis leaves goes to the longer ones.
+        let edge = (cells as f64).powf(1.0 / (3 - k) as f64).round() as usize;
+        chunk[axis] = shape[axis].min(edge);
+        cells /= chunk[axis];
+    }
+    chunk
+}
+
+/// The same of a store that holds these species on a grid; none where there is no such store.
+fn chunk_of(folder: &Path, names: &[String], shape: [usize; 3]) -> Option<[usize; 3]> {
+    let described = std::fs::read(folder.join(names.first()?).join("zarr.json")).ok()?;
+    let described: Value = serde_json::from_slice(&described).ok()?;
+    let edges = described.pointer("/chunk_grid/configuration/chunk_shape")?.as_array()?;
+    let edge = |at: usize| edges.get(at)?.as_u64()?.try_into().ok();
+    let chunk: [usize; 3] = [edge(3)?, edge(2)?, edge(1)?];
+    let fits = |axis: usize| (1..=shape[axis]).contains(&chunk[axis]);
+    (edge(0) == Some(1) && [0, 1, 2].into_iter().all(fits)).then_some(chunk)
+}
+
 fn array(shape: &[usize], chunks: &[usize], kind: &str, names: &[&str]) -> Value {
     json!({
         "zarr_format": 3,
@@ -256,4 +282,53 @@ fn array(shape: &[usize], chunks: &[usize], kind: &str, names: &[&str]) -> Value
 fn make_folder(path: &Path) -> Result<(), Finding> {
     let Some(folder) = path.parent() else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_have_about_as_many_cells_on_grids_of_any_shape() {
+        for (shape, chunk) in [
+            ([500, 500, 500], [64, 64, 64]),
+            ([100, 4000, 4000], [64, 64, 64]),
+            ([2000, 1000, 1], [512, 512, 1]),
+            ([1, 1, 1_000_000], [1, 1, 262_144]),
+            ([1_000_000, 4, 4], [16_384, 4, 4]),
+            ([13, 12, 11], [13, 12, 11]),
+            ([2, 600, 600], [2, 362, 362]),
+        ] {
+            assert_eq!(chunk_for(shape), chunk, "{shape:?}");
+        }
+    }
+
+    /// A run that goes on has the chunks that are there, and each of them is looked for.
+    #[test]
+    fn a_store_that_grows_keeps_its_chunks() {
+        let folder = std::env::temp_dir().join(format!("odeum-chunks-{}.zarr", std::process::id()));
+        let grid = Grid::new([7, 2, 3], 1.0).unwrap();
+        let of = |times| Zarr::new(folder.clone(), (grid, None), vec!["u".to_owned()], times, 2);
+        let mut field = Field::<f64>::zeros(&grid, 1).unwrap();
+        for r in 0..6 {
+            let row = field.row_mut(0, r % 2, r / 2);
+            row.iter_mut().enumerate().for_each(|(i, x)| *x = (7 * r + i) as f64);
+        }
+        let mut store = Zarr { chunk: [3, 2, 2], ..of(Vec::new()) };
+        store.append(0.0, &field).unwrap();
+        let mut again = of(vec![0.0]);
+        assert_eq!(again.chunk, [3, 2, 2]);
+        again.append(1.0, &field).unwrap();
+        for index in 0..2 {
+            let files = again.files_of::<f64>(index);
+            assert_eq!(files.len(), 6);
+            assert!(files.iter().all(Whole::is_there));
+            std::fs::remove_file(&files[4].path).unwrap();
+            assert!(!again.files_of::<f64>(index)[4].is_there());
+        }
+        // Where nothing says what the chunks were, they are those of a new store.
+        std::fs::remove_file(folder.join("u/zarr.json")).unwrap();
+        assert_eq!(of(vec![0.0]).chunk, [7, 2, 3]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }
