@@ -61,7 +61,7 @@ pub fn read(bytes: &[u8]) -> Result<Array, String> {
         None => return Err("its header has no memory order".into()),
     };
     let descr = value(&dict, "descr").ok_or("its header has no number format")?;
-    let (names, kinds) = formats(descr)?;
+    let Item { names, numbers, bytes: record } = Item::read(descr)?;
     let (rows, width) = match (shape[..].as_ref(), names.is_some()) {
         (&[rows], _) => (rows, 1),
         (&[rows, width], false) => (rows, width),
@@ -70,7 +70,6 @@ pub fn read(bytes: &[u8]) -> Result<Array, String> {
             return Err(format!("it has {axes} axes; a table has one (records) or two"));
         }
     };
-    let record: usize = kinds.iter().map(|k| k.size).sum();
     let needed = rows.checked_mul(width).and_then(|n| n.checked_mul(record));
     if needed != Some(data.len()) {
         return Err(format!(
@@ -80,18 +79,15 @@ pub fn read(bytes: &[u8]) -> Result<Array, String> {
     }
     let item = |at: usize, kind: Kind| kind.decode(&data[at..at + kind.size]);
     let columns = if names.is_some() {
-        let mut offset = 0;
-        let starts = kinds.iter().map(|kind| {
-            offset += kind.size;
-            (*kind, offset - kind.size)
-        });
-        starts.map(|(kind, at)| (0..rows).map(|r| item(r * record + at, kind)).collect()).collect()
+        let column =
+            |&(kind, at): &(Kind, usize)| (0..rows).map(|r| item(r * record + at, kind)).collect();
+        numbers.iter().map(column).collect()
     } else {
         let (row_stride, column_stride) = if fortran { (1, rows) } else { (width, 1) };
         (0..width)
             .map(|c| {
                 let at = |r: usize| (r * row_stride + c * column_stride) * record;
-                (0..rows).map(|r| item(at(r), kinds[0])).collect()
+                (0..rows).map(|r| item(at(r), numbers[0].0)).collect()
             })
             .collect()
     };
@@ -161,8 +157,10 @@ impl Head {
         let shape = shape(&dict).ok_or("its header has no readable shape")?;
         let fortran = value(&dict, "fortran_order").is_some_and(|v| v.starts_with("True"));
         let descr = value(&dict, "descr").ok_or("its header has no number format")?;
-        let (None, kinds) = formats(descr)? else { return Err("it holds records".into()) };
-        Ok(Head { shape, fortran, kind: kinds[0] })
+        match Item::read(descr)? {
+            Item { names: None, numbers, .. } => Ok(Head { shape, fortran, kind: numbers[0].0 }),
+            _ => Err("it holds records".into()),
+        }
     }
 
     /// Reads the numbers, in C order. No more memory is taken than the shape needs, none for a file
@@ -260,24 +258,50 @@ fn shape(dict: &str) -> Option<Vec<usize>> {
     text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(|s| s.parse().ok()).collect()
 }
 
-/// The format of the numbers, or the names and formats of the fields of a record.
-fn formats(descr: &str) -> Result<(Option<Vec<String>>, Vec<Kind>), String> {
-    let quoted = |text: &str| -> Vec<String> {
-        text.split('\'').skip(1).step_by(2).map(str::to_owned).collect()
-    };
-    if let Some(list) = descr.strip_prefix('[') {
+/// An item of an array: a number, or a record.
+struct Item {
+    /// Names of the fields of a record.
+    names: Option<Vec<String>>,
+    /// Their formats, and where they begin.
+    numbers: Vec<(Kind, usize)>,
+    /// Of all of it.
+    bytes: usize,
+}
+
+impl Item {
+    fn read(descr: &str) -> Result<Item, String> {
+        let quoted = |text: &str| -> Vec<String> {
+            text.split('\'').skip(1).step_by(2).map(str::to_owned).collect()
+        };
+        let Some(list) = descr.strip_prefix('[') else {
+            let word =
+                quoted(descr).into_iter().next().ok_or("its number format is not readable")?;
+            let kind = Kind::read(&word)?;
+            return Ok(Item { names: None, numbers: vec![(kind, 0)], bytes: kind.size });
+        };
         let list = &list[..list.find(']').ok_or("its record format is cut off")?];
         let words = quoted(list);
         if words.len() % 2 != 0 || words.is_empty() || list.matches('(').count() * 2 != words.len()
         {
             return Err("its records hold more than plain numbers".into());
         }
-        let names = words.iter().step_by(2).cloned().collect();
-        let kinds: Result<_, _> = words.iter().skip(1).step_by(2).map(|w| Kind::read(w)).collect();
-        return Ok((Some(names), kinds?));
+        let (mut names, mut numbers, mut bytes) = (Vec::new(), Vec::new(), 0_usize);
+        for field in words.chunks_exact(2) {
+            // Room between fields, of records as a C compiler lays them out, has no name.
+            let room = field[1].strip_prefix("|V").filter(|_| field[0].is_empty());
+            let size = match room.and_then(|size| size.parse::<u16>().ok()) {
+                Some(size) => usize::from(size),
+                None => {
+                    let kind = Kind::read(&field[1])?;
+                    names.push(field[0].clone());
+                    numbers.push((kind, bytes));
+                    kind.size
+                }
+            };
+            bytes += size;
+        }
+        Ok(Item { names: Some(names), numbers, bytes })
     }
-    let word = quoted(descr).into_iter().next().ok_or("its number format is not readable")?;
-    Ok((None, vec![Kind::read(&word)?]))
 }
 
 impl Kind {
@@ -407,6 +431,26 @@ mod tests {
         let array = read(&file(dict, &data)).unwrap();
         assert_eq!(array.names.unwrap(), ["x", "k"]);
         assert_eq!(array.columns, [[1.5], [2.5]]);
+    }
+
+    /// `numpy.dtype(…, align=True)`.
+    #[test]
+    fn room_between_the_fields_of_a_record_is_no_field() {
+        let dict = "{'descr': [('k', '|i1'), ('', '|V7'), ('x', '<f8'), ('n', '<i2'), ('', '|V6')], \
+                    'fortran_order': False, 'shape': (2,), }";
+        let mut data = Vec::new();
+        for (k, x, n) in [(1_i8, 1.5_f64, -3_i16), (-2, 2.5, 4)] {
+            data.extend(k.to_le_bytes());
+            data.extend([255; 7]);
+            data.extend(x.to_le_bytes());
+            data.extend(n.to_le_bytes());
+            data.extend([255; 6]);
+        }
+        let array = read(&file(dict, &data)).unwrap();
+        assert_eq!(array.names.unwrap(), ["k", "x", "n"]);
+        assert_eq!(array.columns, [[1.0, -2.0], [1.5, 2.5], [-3.0, 4.0]]);
+        let named = dict.replace("('', '|V7')", "('v', '|V7')");
+        assert!(read(&file(&named, &data)).unwrap_err().contains("|V7"));
     }
 
     #[test]
