@@ -77,12 +77,13 @@ pub fn rounded(x: f64, digits: usize) -> String {
 /// A time span: `12 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`.
 pub fn duration(span: Duration) -> String {
     let seconds = span.as_secs_f64();
-    let whole = span.as_secs();
+    // To the nearest: 59.97 s are a minute.
+    let whole = seconds.round() as u64;
     if seconds < 0.9995 {
         format!("{} ms", significant(seconds * 1e3))
     } else if seconds < 59.95 {
         format!("{seconds:.1} s")
-    } else if seconds < 3600.0 {
+    } else if whole < 3600 {
         format!("{} min {:02} s", whole / 60, whole % 60)
     } else {
         format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
@@ -142,7 +143,15 @@ mod tests {
             assert_eq!(rounded(x, 4), text);
         }
         assert_eq!(duration(Duration::from_millis(12)), "12.0 ms");
-        assert_eq!(duration(Duration::from_secs(125)), "2 min 05 s");
+        for (millis, text) in [
+            (125_000, "2 min 05 s"),
+            (59_940, "59.9 s"),
+            (59_970, "1 min 00 s"),
+            (3_599_600, "1 h 00 min"),
+            (7_199_000, "1 h 59 min"),
+        ] {
+            assert_eq!(duration(Duration::from_millis(millis)), text);
+        }
         assert_eq!(bytes(1_572_864), "1.5 MiB");
     }
 }
