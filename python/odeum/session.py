@@ -94,8 +94,8 @@ class Session(Fixed, Ended):
         InputError
             A span that cannot be used.
         KeyboardInterrupt
-            Ctrl-C, or whatever else a signal raises. Systems that had not begun keep their states then, others are at
-            the end of the span; which, is not told: ``status`` says of all that they did not run.
+            Ctrl-C, or whatever else a signal raises. Systems that had not come to the end of the span keep their states then, others
+            are there; which, is not told: ``status`` says of all that they did not run.
         """
         start, end = _options.start_and_end(span)
         try:
