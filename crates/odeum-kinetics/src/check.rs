@@ -1,11 +1,13 @@
 //! Checks of a mechanism: elements that reactions conserve, and thermodynamic data without jumps.
 
 use crate::constants::GAS_CONSTANT;
-use crate::mechanism::{Mechanism, Range, Reaction, Thermo};
+use crate::mechanism::{Mechanism, Range, Reaction, Species, Thermo};
 
 /// Largest difference of the atoms of an element on both sides of a reaction, relative to all of
 /// them: as Cantera has it, with charges counted by their size.
 const BALANCE: f64 = 1e-4;
+/// Such a difference that is rounding.
+const ROUNDING: f64 = 1e-15;
 
 /// An element that a reaction makes or destroys.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,12 +24,35 @@ pub struct Imbalance {
 ///
 /// Species and elements that the mechanism does not have count for nothing.
 pub fn imbalance(mechanism: &Mechanism, reaction: &Reaction) -> Vec<Imbalance> {
+    let mut wrong = beyond(BALANCE, &mechanism.species, reaction);
+    wrong.retain(|here| here.element < mechanism.elements.len());
+    wrong
+}
+
+/// Whether a reaction has as many atoms of each element among its products as among its reactants, to rounding.
+pub(crate) fn balances(species: &[Species], reaction: &Reaction) -> bool {
+    beyond(ROUNDING, species, reaction).is_empty()
+}
+
+/// Of each element, whether all reactions conserve it to rounding.
+pub(crate) fn conserved(mechanism: &Mechanism) -> Vec<bool> {
+    let mut conserved = vec![true; mechanism.elements.len()];
+    for reaction in &mechanism.reactions {
+        for wrong in beyond(ROUNDING, &mechanism.species, reaction) {
+            conserved[wrong.element] = false;
+        }
+    }
+    conserved
+}
+
+/// The elements whose atoms on both sides differ by more than this part of all of them.
+fn beyond(tolerance: f64, species: &[Species], reaction: &Reaction) -> Vec<Imbalance> {
     // Each element that occurs, with the sizes of its counts.
     let mut found: Vec<(Imbalance, f64)> = Vec::new();
     for (is_product, side) in [(false, &reaction.reactants), (true, &reaction.products)] {
-        for &(species, coefficient) in side {
-            let atoms = mechanism.species.get(species).map_or(&[][..], |s| &s.composition);
-            for &(element, count) in atoms.iter().filter(|atom| atom.0 < mechanism.elements.len()) {
+        for &(k, coefficient) in side {
+            let atoms = species.get(k).map_or(&[][..], |s| &s.composition);
+            for &(element, count) in atoms {
                 let at = found.iter().position(|(here, _)| here.element == element);
                 let at = at.unwrap_or_else(|| {
                     found.push((Imbalance { element, reactants: 0.0, products: 0.0 }, 0.0));
@@ -41,7 +66,7 @@ pub fn imbalance(mechanism: &Mechanism, reaction: &Reaction) -> Vec<Imbalance> {
         }
     }
     let wrong =
-        |(here, size): &(Imbalance, f64)| (here.products - here.reactants).abs() > BALANCE * size;
+        |(here, size): &(Imbalance, f64)| (here.products - here.reactants).abs() > tolerance * size;
     let mut wrong: Vec<Imbalance> = found.into_iter().filter(wrong).map(|entry| entry.0).collect();
     wrong.sort_by_key(|here| here.element);
     wrong
@@ -174,7 +199,7 @@ mod tests {
 
     /// H, O and charge; H₂, OH, OH⁺, electron, and a lump of a ten-thousandth of an atom of H.
     fn balance(reactants: &[(usize, f64)], products: &[(usize, f64)]) -> Vec<usize> {
-        use crate::mechanism::{Arrhenius, Element, Rate, Species};
+        use crate::mechanism::{Arrhenius, Element, Rate};
         let atoms: [&[(usize, f64)]; 5] = [
             &[(0, 2.0)],
             &[(0, 1.0), (1, 1.0)],

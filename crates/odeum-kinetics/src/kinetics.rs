@@ -2,7 +2,7 @@
 
 use odeum_core::Real;
 
-use crate::check::imbalance;
+use crate::check::{conserved, imbalance};
 use crate::constants::{GAS_CONSTANT, REFERENCE_PRESSURE};
 use crate::error::KineticsError;
 use crate::gather::Gather;
@@ -26,6 +26,8 @@ pub struct Kinetics {
     pub(crate) element_names: Vec<String>,
     /// (element, count) of each species.
     pub(crate) composition: Vec<Vec<(usize, f64)>>,
+    /// Of each element, whether all reactions conserve it to rounding.
+    pub(crate) conserved: Vec<bool>,
     /// Molar masses [kg/kmol] and their reciprocals.
     pub(crate) weight: Vec<f64>,
     pub(crate) recip_weight: Vec<f64>,
@@ -73,6 +75,7 @@ impl Kinetics {
             species_names: mechanism.species.iter().map(|s| s.name.clone()).collect(),
             element_names: mechanism.elements.iter().map(|e| e.name.clone()).collect(),
             composition: mechanism.species.iter().map(|s| s.composition.clone()).collect(),
+            conserved: conserved(mechanism),
             recip_weight: weight.iter().map(|w| 1.0 / w).collect(),
             weight,
             mass_action: MassAction::new(&reactions, &net, &basis),

@@ -1,5 +1,7 @@
-//! The linear invariants of a reactor: its elements, and m − Σ Yₖ/Wₖ. The mass is the sum of the elements. Species that no
-//! reaction changes keep what they have, and are left out of all sums.
+//! The linear invariants of a reactor: the elements that all reactions conserve to rounding, and m − Σ Yₖ/Wₖ. An element that
+//! a reaction conserves only nearly, as one of a lump with a rounded formula, is none; m − Σ Yₖ/Wₖ is one whatever the reactions,
+//! as both sides change by Σ ωₖ/ρ. The mass is the sum of the elements. Species that no reaction changes keep what they have,
+//! and are left out of all sums.
 
 use crate::reactor::Reactor;
 use odeum_core::System;
@@ -22,6 +24,7 @@ pub(super) fn of(reactor: &Reactor) -> Vec<Vec<f64>> {
         row
     };
     let mut rows: Vec<Vec<f64>> = (0..kinetics.element_names.len())
+        .filter(|&element| kinetics.conserved[element])
         .filter(|&element| reacting.iter().any(|&k| atoms(k, element) != 0.0))
         .map(|element| row(&|k| atoms(k, element), 0.0))
         .collect();

@@ -10,6 +10,7 @@
 
 use odeum_core::Real;
 
+use crate::check::balances;
 use crate::mechanism::{Reaction, Species};
 use crate::thermo::Temperature;
 
@@ -124,31 +125,6 @@ pub(crate) struct Basis<'a> {
     pub(crate) species: &'a [Species],
 }
 
-impl Basis<'_> {
-    /// Whether the shift of γ cancels in a reaction: it has as many atoms of each element among its
-    /// products as among its reactants, to rounding.
-    fn cancels(&self, reaction: &Reaction) -> bool {
-        /// Rounding of Σ ν a, relative.
-        const ROUNDING: f64 = 1e-15;
-        let mut atoms: Vec<(usize, f64, f64)> = Vec::new();
-        for (sign, side) in [(-1.0, &reaction.reactants), (1.0, &reaction.products)] {
-            for &(k, nu) in side {
-                for &(element, count) in &self.species[k].composition {
-                    let part = sign * nu * count;
-                    match atoms.iter_mut().find(|entry| entry.0 == element) {
-                        Some((_, sum, size)) => {
-                            *sum += part;
-                            *size += part.abs();
-                        }
-                        None => atoms.push((element, part, part.abs())),
-                    }
-                }
-            }
-        }
-        atoms.iter().all(|(_, sum, size)| sum.abs() <= ROUNDING * size)
-    }
-}
-
 /// Reactants and products of a reaction in slots, paired by γ at the lowest temperature.
 fn slots(reaction: &Reaction, basis: &Basis<'_>) -> Option<(Vec<u32>, Vec<u32>)> {
     let gamma = basis.gamma;
@@ -156,7 +132,8 @@ fn slots(reaction: &Reaction, basis: &Basis<'_>) -> Option<(Vec<u32>, Vec<u32>)>
     if !reaction.reversible {
         return Some((forward, Vec::new()));
     }
-    if !basis.cancels(reaction) {
+    // Only then does the shift of γ cancel.
+    if !balances(basis.species, reaction) {
         return None;
     }
     let mut products = expand(&reaction.products)?;

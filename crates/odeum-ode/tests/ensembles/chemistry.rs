@@ -235,6 +235,84 @@ fn ignitions_on_devices_keep_mass_elements_and_amounts() {
     }
 }
 
+/// A lump whose formula is rounded, and one that is exact, from one species: carbon is no invariant, hydrogen is one. And pairs of
+/// isomers with nearly equal formulas, whose carbon and hydrogen stay, each by a hair apart from the other.
+fn rounded_formulas() -> Vec<(String, Mechanism)> {
+    let read = |what: &str, species: &[[&str; 3]], reactions: &[&str]| {
+        let mut text =
+            "phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]\nspecies:\n".to_owned();
+        for [name, carbon, hydrogen] in species {
+            text += &format!(
+                "- {{name: {name}, composition: {{C: {carbon}, H: {hydrogen}}}, \
+                 thermo: {{model: constant-cp, cp0: 1500 J/mol/K}}}}\n"
+            );
+        }
+        text += "reactions:\n";
+        for reaction in reactions {
+            text +=
+                &format!("- {{equation: {reaction}, rate-constant: {{A: 1e6, b: 0, Ea: 0}}}}\n");
+        }
+        (what.to_owned(), read::yaml("f.yaml", &text, None).unwrap().mechanism)
+    };
+    let paths = ["A => B", "A => C"];
+    let mut all = vec![
+        read("a lump", &[["A", "100", "50"], ["B", "100.009", "50"], ["C", "100", "50"]], &paths),
+        read("two", &[["A", "100", "50"], ["B", "100.009", "50.001"], ["C", "100", "50"]], &paths),
+    ];
+    for hydrogen in ["2.001", "2.00001", "2.000001", "2.0000001", "2.000000001"] {
+        let species = [
+            ["A", "1", "2"],
+            ["B", "1", "2"],
+            ["C", "1", "2"],
+            ["D", "1", hydrogen],
+            ["E", "1", hydrogen],
+            ["F", "1", hydrogen],
+        ];
+        let reactions = ["A => B", "A => C", "B <=> C", "D => E", "D => F", "E <=> F"];
+        all.push(read(hydrogen, &species, &reactions));
+    }
+    all
+}
+
+/// What reactions do not conserve to rounding is not put back after steps.
+#[test]
+fn rounded_formulas_end_on_devices_as_on_the_processor() {
+    if !host::is_available() {
+        return;
+    }
+    for (what, mechanism) in rounded_formulas() {
+        let kinetics = Arc::new(Kinetics::new(&mechanism).unwrap());
+        let reactor = Reactor::constant_volume(kinetics.clone());
+        let mut y = vec![0.0; kinetics.n_species()];
+        let starts = ["A", "D"].into_iter().filter_map(|name| kinetics.species_index(name));
+        let starts: Vec<usize> = starts.collect();
+        starts.iter().for_each(|&k| y[k] = 1.0 / starts.len() as f64);
+        let (state, density) = reactor.state(1000.0, 101_325.0, &y).unwrap();
+        let ensemble = Ensemble::repeated(&state, 1, (0.0, 1e-5))
+            .and_then(|ensemble| ensemble.with_shared_params(density.to_vec()))
+            .unwrap();
+        let system = DynSystem::from(reactor);
+        let (rtol, atol) = (1e-6, 1e-12);
+        let options = Options::new(Tolerance::new(rtol, atol));
+        for method in [Method::rodas4(), Method::radau()] {
+            let solver = Solver::new(&system, &method, &Device::cpu(), &options).unwrap();
+            let wanted = solver.solve(&ensemble).unwrap();
+            for width in [1, 32] {
+                let devices = Devices::new(vec![host::setup().device()]).threads_at_least(width);
+                let monitor = Monitor::new();
+                let found =
+                    devices.solve_any(&system, &ensemble, &method, &options, &monitor).unwrap();
+                let what = format!("{what}, {} by {width}", method.name());
+                assert!(wanted.all_succeeded() && found.all_succeeded(), "{what}");
+                for (a, b) in found.y(0).iter().zip(wanted.y(0)) {
+                    let error = (a - b).abs() / (rtol * b.abs() + atol);
+                    assert!(error <= 1.0, "{what}: {a:e} {b:e}: {error:.1} tolerances");
+                }
+            }
+        }
+    }
+}
+
 /// At tight tolerances the matrices of these methods are in double precision: with single precision their errors were beyond the
 /// tolerance tenfold and more.
 #[test]
