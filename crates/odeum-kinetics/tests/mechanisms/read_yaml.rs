@@ -129,6 +129,33 @@ fn reactions_of_undeclared_colliders_are_skipped() {
     assert_eq!(read.reactions[0].third_body.as_ref().unwrap().efficiencies, [(6, 3.0)]);
 }
 
+/// Electrons count as other elements where species of undeclared elements are left out, and belong to the phase where they
+/// are not.
+#[test]
+fn ions_without_a_declared_electron() {
+    let species = |phase: &str| {
+        let thermo = "thermo: {model: constant-cp, cp0: 29.1 J/mol/K}";
+        let mut text = format!("phases:\n- {{name: gas, thermo: ideal-gas{phase}}}\nspecies:\n");
+        for (name, atoms) in [
+            ("H", "H: 1"),
+            ("H+", "H: 1, E: -1"),
+            ("e-", "E: 1"),
+            ("N", "N: 1"),
+            ("H-", "E: 1, H: 1"),
+        ] {
+            text += &format!("- {{name: {name}, composition: {{{atoms}}}, {thermo}}}\n");
+        }
+        let read = read::yaml("f.yaml", &text, None).unwrap_or_else(|e| panic!("{e}"));
+        let species = read.mechanism.species.into_iter();
+        species.map(|species| species.name).collect::<Vec<_>>().join(" ")
+    };
+    let skip = "skip-undeclared-elements: true";
+    assert_eq!(species(&format!(", elements: [H], {skip}")), "H");
+    assert_eq!(species(&format!(", elements: [H, E], {skip}")), "H H+ e- H-");
+    assert_eq!(species(", elements: [H, N]"), "H H+ e- N H-");
+    assert_eq!(species(&format!(", {skip}")), "H H+ e- N H-");
+}
+
 /// With cp/R below one a gas has no heat capacity at constant volume.
 #[test]
 fn heat_capacities_below_the_gas_constant_are_told() {

@@ -206,7 +206,7 @@ fn read_species(
         let known = |elements: &[Element], symbol: &str| {
             elements.iter().position(|element| element.name == symbol)
         };
-        let missing = |symbol: &str| known(&elements, symbol).is_none() && symbol != "E";
+        let missing = |symbol: &str| known(&elements, symbol).is_none();
         let atoms = draft.composition.iter().flatten();
         if skip && !implied && atoms.clone().any(|(symbol, _)| missing(symbol)) {
             continue;
@@ -214,7 +214,7 @@ fn read_species(
         let mut composition = draft.composition.is_some().then(Vec::new);
         for (symbol, count) in atoms {
             let mut index = known(&elements, symbol);
-            // The electron is an element of every phase with charged species.
+            // The electron is an element of every phase that takes charged species.
             if index.is_none()
                 && (implied || symbol == "E")
                 && let Some(weight) = super::elements::weight(symbol)
