@@ -14,7 +14,7 @@ const MAX_ITERATIONS: usize = 80;
 /// A relative Newton step after which the next would be rounding: it shrinks quadratically.
 const SMALL_STEP: f64 = 1e-9;
 /// Two spacings of a temperature, at which halving ends.
-const SPACINGS: f64 = 2.0 * f64::EPSILON;
+pub(super) const SPACINGS: f64 = 2.0 * f64::EPSILON;
 
 /// Standard-state functions of all species at one temperature, without units.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The reduced Newton iteration for the least Gibbs function.
 
 use super::charge::Charge;
-use super::enthalpy::Standard;
+use super::enthalpy::{SPACINGS, Standard};
 use super::error::EquilibriumError;
 use super::linear;
 use crate::kinetics::Kinetics;
@@ -30,6 +30,12 @@ const START: f64 = 3000.0;
 /// iterate that is near enough to its equilibrium to go on.
 const COOLING: f64 = 0.2;
 const NEAR: f64 = 0.1;
+/// Steps in a row that take the temperature back and forth, after which they would for ever: where ranges of the data join, each
+/// may lead across to the other.
+const MOST_TURNS: usize = 10;
+/// Of the bracket of a temperature that is then halved: its ends, and the farthest that they may be, relative to the iterate.
+const FIRST_WIDTH: f64 = 1.0 + 1e-3;
+const WIDEST: f64 = 2.0;
 
 /// What is constant beside the pressure.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +44,16 @@ pub(super) enum Held {
     Temperature(f64),
     /// Enthalpy over the gas constant [K kmol/kg].
     Enthalpy(f64),
+}
+
+impl Held {
+    /// How far the logarithm of the temperature is from that of a given one.
+    fn distance(self, now: &Iterate) -> f64 {
+        match self {
+            Held::Temperature(t) => t.ln() - now.ln_t,
+            Held::Enthalpy(_) => 0.0,
+        }
+    }
 }
 
 /// Minimise the Gibbs function of the amounts n [kmol/kg] of `species` so that counts · n = atoms.
@@ -64,6 +80,12 @@ pub(super) struct Iterate {
     pub(super) potentials: Vec<f64>,
 }
 
+impl Iterate {
+    fn amounts(&self) -> Vec<f64> {
+        self.ln_amounts.iter().map(|n| n.exp()).collect()
+    }
+}
+
 /// What one linearisation gives.
 struct Step {
     ln_amounts: Vec<f64>,
@@ -78,46 +100,119 @@ struct Step {
     uncharged: f64,
 }
 
+impl Step {
+    /// Whether it takes the temperature back at least half as far as the step before changed it, near to its end.
+    fn turns_from(&self, last_ln_t: f64) -> bool {
+        let (size, last) = (self.ln_t.abs(), last_ln_t.abs());
+        self.ln_t * last_ln_t < 0.0 && size < NEAR && size > SMALL.max(0.5 * last)
+    }
+}
+
 impl Problem<'_> {
     /// The temperature \[K\] and the amounts of the species [kmol/kg].
     pub(super) fn solve(&self, kinetics: &Kinetics) -> Result<(f64, Vec<f64>), EquilibriumError> {
-        let mut standard = Standard::new(kinetics.n_species());
         let mut now = self.start(kinetics.temperature_bounds());
+        let found = self.iterate(kinetics, self.held, &mut now);
+        match (self.held, found) {
+            (Held::Temperature(t), found) => found.map(|()| (t, now.amounts())),
+            (Held::Enthalpy(_), Ok(())) => Ok((now.ln_t.exp(), now.amounts())),
+            (Held::Enthalpy(h), Err(error)) => self.halve(kinetics, h, now).ok_or(error),
+        }
+    }
+
+    /// Newton's iteration.
+    fn iterate(
+        &self,
+        kinetics: &Kinetics,
+        held: Held,
+        now: &mut Iterate,
+    ) -> Result<(), EquilibriumError> {
+        let mut standard = Standard::new(kinetics.n_species());
         let charge = self.charge.map(|row| Charge::new(row, &self.counts[row], self.atoms[row]));
-        let mut change = f64::INFINITY;
+        let (mut change, mut last, mut turns) = (f64::INFINITY, 0.0, 0);
         for iteration in 0..MAX_ITERATIONS {
             standard.evaluate(kinetics, now.ln_t.exp());
             // On the way to a given temperature everything may be at rest for a moment.
-            let arrived = self.distance(&now).abs() <= SMALL;
-            let step = self.linearise(&now, &standard, change);
+            let arrived = held.distance(now).abs() <= SMALL;
+            let step = self.linearise(now, &standard, held, change);
             change = step.change;
-            if !change.is_finite() {
-                return Err(diverged(iteration + 1, &now, change));
+            turns = if step.turns_from(last) { turns + 1 } else { 0 };
+            last = step.ln_t;
+            if !change.is_finite() || turns > MOST_TURNS {
+                return Err(diverged(iteration + 1, now, change));
             }
-            let damping = damping(&now, &step);
-            advance(&mut now, &step, damping);
+            let damping = damping(now, &step);
+            advance(now, &step, damping);
             if let Some(charge) = &charge {
-                charge.balance(&mut now);
+                charge.balance(now);
             }
             let conserves = step.lack <= SMALL_LACK && step.uncharged <= SMALL_CHARGE;
             if arrived && damping == 1.0 && change <= SMALL && conserves {
-                let amounts = now.ln_amounts.iter().map(|n| n.exp()).collect();
-                let t = match self.held {
-                    Held::Temperature(t) => t,
-                    Held::Enthalpy(_) => now.ln_t.exp(),
-                };
-                return Ok((t, amounts));
+                return Ok(());
             }
         }
-        Err(diverged(MAX_ITERATIONS, &now, change))
+        Err(diverged(MAX_ITERATIONS, now, change))
     }
 
-    /// How far the logarithm of the temperature is from that of a given one.
-    fn distance(&self, now: &Iterate) -> f64 {
-        match self.held {
-            Held::Temperature(t) => t.ln() - now.ln_t,
-            Held::Enthalpy(_) => 0.0,
+    /// The equilibrium at the temperature at which its enthalpy passes the given one, by halving. Where ranges of the data join,
+    /// the enthalpy may jump across it: then the temperature is that of the join.
+    fn halve(
+        &self,
+        kinetics: &Kinetics,
+        enthalpy: f64,
+        mut now: Iterate,
+    ) -> Option<(f64, Vec<f64>)> {
+        let mut standard = Standard::new(kinetics.n_species());
+        let bounds = kinetics.temperature_bounds();
+        let near = now.ln_t.exp();
+        // Whether the enthalpy at a temperature is above the given one, and the amounts there.
+        let mut at = |t: f64| {
+            let held = Held::Temperature(t);
+            if self.iterate(kinetics, held, &mut now).is_err() {
+                now = self.start(bounds);
+                self.iterate(kinetics, held, &mut now).ok()?;
+            }
+            standard.evaluate(kinetics, t);
+            let amounts = now.amounts();
+            let parts = self.species.iter().zip(&amounts).map(|(&k, n)| n * standard.h[k] * t);
+            Some((parts.sum::<f64>() > enthalpy, amounts))
+        };
+        let (mut low, mut high) = (near / FIRST_WIDTH, near * FIRST_WIDTH);
+        let mut amounts;
+        loop {
+            let (above, found) = at(low)?;
+            amounts = found;
+            if !above {
+                break;
+            }
+            let ratio = low / high;
+            (low, high) = (low * ratio * ratio, low);
+            if low < near / WIDEST {
+                return None;
+            }
         }
+        loop {
+            let (above, found) = at(high)?;
+            if above {
+                break;
+            }
+            amounts = found;
+            let ratio = high / low;
+            (low, high) = (high, high * ratio * ratio);
+            if high > near * WIDEST {
+                return None;
+            }
+        }
+        while high - low > SPACINGS * high {
+            let middle = 0.5 * (low + high);
+            let (above, found) = at(middle)?;
+            if above {
+                high = middle;
+            } else {
+                (low, amounts) = (middle, found);
+            }
+        }
+        Some((low, amounts))
     }
 
     /// Whether a row of the counts is one of atoms, not of charge.
@@ -148,15 +243,11 @@ impl Problem<'_> {
 
     /// RP-1311, eqs. 2.24, 2.26 and 2.27, for changes of the potentials instead of their values:
     /// rounding then shrinks with the steps.
-    fn linearise(&self, now: &Iterate, standard: &Standard, last_change: f64) -> Step {
+    fn linearise(&self, now: &Iterate, standard: &Standard, held: Held, last_change: f64) -> Step {
         let (m, n) = (self.atoms.len(), self.species.len());
-        let adiabatic = matches!(self.held, Held::Enthalpy(_));
-        let given = match self.held {
-            Held::Temperature(_) if last_change < NEAR => {
-                self.distance(now).clamp(-COOLING, COOLING)
-            }
-            _ => 0.0,
-        };
+        let adiabatic = matches!(held, Held::Enthalpy(_));
+        let given =
+            if last_change < NEAR { held.distance(now).clamp(-COOLING, COOLING) } else { 0.0 };
         let size = if adiabatic { m + 2 } else { m + 1 };
         let mut a = vec![vec![0.0; size]; size];
         let mut b = vec![0.0; size];
@@ -164,7 +255,7 @@ impl Problem<'_> {
         let total = now.ln_total.exp();
         a[m][m] = -total;
         b[m] = total;
-        if let Held::Enthalpy(h) = self.held {
+        if let Held::Enthalpy(h) = held {
             b[m + 1] = h / now.ln_t.exp();
         }
         let mut row = vec![0.0; size];

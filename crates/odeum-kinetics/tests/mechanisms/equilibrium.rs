@@ -216,6 +216,43 @@ fn the_temperature_of_an_enthalpy() {
     assert!(kinetics.temperature_of(h, &y, 1000.0).unwrap_err().to_string().contains("of O2"));
 }
 
+/// Published data jump a little where their ranges join: no temperature has an enthalpy within the jump.
+#[test]
+fn equilibria_where_ranges_join_are_found() {
+    let Some(mechanism) = crate::common::load("burke-h2-2012") else { return };
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let mut mixtures = vec![mixture(&kinetics, "H2", 0.5), mixture(&kinetics, "H2", 1.0)];
+    for one in ["N2", "O2", "H2", "H2O", "AR"] {
+        mixtures.push(kinetics.composition(&[(one, 1.0)]).unwrap());
+    }
+    // The range above begins at the next number.
+    let above = 1000.0_f64.next_up();
+    for (number, y) in mixtures.iter().enumerate() {
+        for offset in [0.0, 1e-7, 1e-5, 3e-4, 1e-3, 1e-2].into_iter().flat_map(|d| [-d, d]) {
+            let t = 1000.0 + offset;
+            let tp = kinetics.equilibrate_tp(t, 1e5, y).unwrap();
+            let hp = kinetics.equilibrate_hp(t, 1e5, &tp.mass_fractions);
+            let hp = hp.unwrap_or_else(|error| panic!("{number}, {t} K: {error}"));
+            // Where enthalpies fall at the join, two temperatures have one.
+            assert!((hp.temperature - t).abs() < 2e-2, "{number}, {t} K: {}", hp.temperature);
+            for (a, b) in hp.mass_fractions.iter().zip(&tp.mass_fractions) {
+                assert!((a - b).abs() < 1e-6, "{number}, {t} K: {a} {b}");
+            }
+            assert_conserves(&mechanism, y, &hp.mass_fractions, "at the join");
+        }
+        // From a gas whose enthalpy may lie within the jump.
+        let y = kinetics.equilibrate_tp(1000.0, 1e5, y).unwrap().mass_fractions;
+        let [low, high] = [1000.0, above].map(|t| kinetics.enthalpy_mass(t, &y));
+        let start = kinetics.temperature_of(0.5 * (low + high), &y, 900.0).unwrap();
+        let hp = kinetics.equilibrate_hp(start, 1e5, &y);
+        let hp = hp.unwrap_or_else(|error| panic!("{number}: {error}"));
+        let before = kinetics.enthalpy_mass(start, &y);
+        let after = kinetics.enthalpy_mass(hp.temperature, &hp.mass_fractions);
+        let jump = 2.0 * (high - low).abs() + 1e-9 * GAS_CONSTANT * 1000.0;
+        assert!((before - after).abs() <= jump, "{number}: {before} {after}, not {jump}");
+    }
+}
+
 #[test]
 fn impossible_gases_are_named() {
     let kinetics = Kinetics::new(&synthetic::mechanism()).unwrap();
