@@ -24,8 +24,11 @@ const PRESSURE: f64 = 2e5;
 fn gas(constraint: Constraint) -> Gas {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../mechanisms/hydrogen-burke-2012.yaml");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mechanism = read::yaml("hydrogen", &text, None).unwrap().mechanism;
+    gas_of(&std::fs::read_to_string(&path).unwrap(), constraint)
+}
+
+fn gas_of(text: &str, constraint: Constraint) -> Gas {
+    let mechanism = read::yaml("gas", text, None).unwrap().mechanism;
     let kinetics = Arc::new(Kinetics::new(&mechanism).unwrap());
     let slack = (0..kinetics.n_species()).map(|k| 1e-8 * (k + 1) as f64).collect();
     let reactor = Reactor::new(kinetics, constraint, Energy::Adiabatic, JacobianForm::Exact);
@@ -190,11 +193,14 @@ struct Bench {
 impl Bench {
     /// `None` without g++.
     fn new(constraint: Constraint) -> Option<Bench> {
+        Bench::of(gas(constraint))
+    }
+
+    fn of(gas: Gas) -> Option<Bench> {
         if !host::is_available() {
             eprintln!("SKIPPED: device code is not executed, for want of g++ on the PATH");
             return None;
         }
-        let gas = gas(constraint);
         let device = Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
         let devices = Devices::new(vec![device.clone()]);
         let options = Options::new(Tolerance::new(1e-6, 1e-10)).max_steps(8);
@@ -331,11 +337,46 @@ fn numbers_that_are_not_finite_are_told() {
     assert_eq!(told(&mut arrays), (0, 0, "-inf".to_owned()));
 }
 
+/// Two isomers whose data hold at all temperatures.
+const WITHOUT_BOUNDS: &str = "
+phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]
+species:
+- {name: A, composition: {H: 2}, thermo: {model: constant-cp, cp0: 29 J/mol/K}}
+- {name: B, composition: {H: 2}, thermo: {model: constant-cp, cp0: 29 J/mol/K}}
+reactions:
+- {equation: A => B, rate-constant: {A: 1e6, b: 0, Ea: 0}}
+";
+
+#[test]
+fn gases_without_bounds_of_temperature() {
+    let mut gas = gas_of(WITHOUT_BOUNDS, Constraint::ConstantVolume);
+    // Nothing below zero is too far.
+    gas.slack[1] = f64::INFINITY;
+    let Some(mut bench) = Bench::of(gas) else { return };
+    let lend = |components, strides| bench.lend(components, strides);
+    let mut arrays = Arrays { t: lend(1, [1, 1]), p: None, y: lend(2, [2, 1]) };
+    for cell in 0..CELLS {
+        let b = [0.0, -2e-4][cell % 2];
+        arrays.t.set(cell, 0, [1e-3, 300.0, 1e9, 1e300][cell % 4]);
+        arrays.y.set(cell, 0, 1.0 - b);
+        arrays.y.set(cell, 1, b);
+    }
+    arrays.all().for_each(|lent| lent.upload(&bench.stream));
+    let cells = arrays.on_device(false);
+    // SAFETY: the kernel takes such cells, whose memory outlives this function.
+    let told = unsafe { bench.session.run(&mut bench.exchange, 0, &cells).unwrap() };
+    assert_eq!(told, None);
+    let (states, _) = starts(&bench.gas, &arrays);
+    assert!(states.iter().all(|x| x.is_finite()));
+    assert_eq!(bits(&bench.session.states().unwrap()), bits(&states));
+}
+
 /// Machine code for an H200 keeps everything in registers.
 #[test]
 fn kernels_compile_for_gpus() {
-    for constraint in [Constraint::ConstantPressure, Constraint::ConstantVolume] {
-        let text = exchange::<f64>(&gas(constraint).cells_text().unwrap());
+    let volume = Constraint::ConstantVolume;
+    for gas in [gas(Constraint::ConstantPressure), gas(volume), gas_of(WITHOUT_BOUNDS, volume)] {
+        let text = exchange::<f64>(&gas.cells_text().unwrap());
         for kernel in [TO_STATES, TO_CELLS] {
             match check(kernel, &text, "sm_90a") {
                 Ok((resources, _)) => {

@@ -396,8 +396,8 @@ fn spell(template: &str, index: usize) -> String {
 }
 
 /// A number that reads back to the same bits: the shortest decimal that does. One that single precision has not is zero or infinite there,
-/// where compilers refuse the decimal.
-fn literal(x: f64) -> String {
+/// where compilers refuse the decimal. What is not finite is a call, which cannot stand in a table of constant memory.
+pub fn literal(x: f64) -> String {
     if x.is_nan() {
         "od_nan()".to_owned()
     } else if x.is_infinite() {

@@ -32,9 +32,10 @@ pub use device::{Device, Kernel, Limits, Pending, argument};
 pub use driver::{DeviceInfo, Gpu, devices};
 pub use management::least_free_memory;
 pub use memory::{Memory, Pinned};
+pub use odeum_core::emit::literal;
 pub use stream::{Rows, Stream};
 pub use tensor_map::{TensorMap, TensorMapLayout};
-pub use text::{Text, literal};
+pub use text::Text;
 
 /// The scalar of device code and its elementary functions, after `#define OD_FLOAT`.
 pub const REAL: &str = include_str!("device/real.cuh");

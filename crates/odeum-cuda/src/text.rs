@@ -40,8 +40,3 @@ impl Text {
         self.0
     }
 }
-
-/// The shortest decimal that reads back to the same bits, in the precision of the kernel.
-pub fn literal(x: f64) -> String {
-    format!("R({x:?})")
-}

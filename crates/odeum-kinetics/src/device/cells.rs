@@ -6,6 +6,7 @@
 
 use super::constants;
 use crate::reactor::{Reactor, SUM_TOLERANCE};
+use odeum_core::emit::literal;
 use std::fmt::Write;
 
 /// The kernel that fills states and parameters, and tells of numbers that are not finite ([`NotFinite`]).
@@ -76,11 +77,13 @@ impl Reactor {
             ("SUM", SUM_TOLERANCE),
             ("GIVEN_SUM", sum_tolerance),
         ] {
-            let _ = writeln!(text, "#define OD_CELLS_{name} ((real){value:?})");
+            let _ = writeln!(text, "#define OD_CELLS_{name} {}", literal(value));
         }
-        for (name, values) in [("slack", slack), ("recip_weight", &kinetics.recip_weight)] {
+        // Tables hold finite numbers.
+        let slack: Vec<f64> = slack.iter().map(|slack| slack.min(f64::MAX)).collect();
+        for (name, values) in [("slack", &slack), ("recip_weight", &kinetics.recip_weight)] {
             // One for each species, whatever was given.
-            let of = |k| format!("{:?}", values.get(k).unwrap_or(&0.0));
+            let of = |k| literal(values.get(k).copied().unwrap_or(0.0));
             let values: Vec<_> = (0..kinetics.n_species()).map(of).collect();
             let (n, values) = (values.len(), values.join(", "));
             let _ = writeln!(text, "__constant__ real od_cells_{name}[{n}] = {{{values}}};");

@@ -246,7 +246,7 @@ pub(super) fn common(text: &mut Text, traits: &Traits) {
 
 /// The bounds of the components, as far as there are any, and what reads them.
 fn write_ranges(text: &mut Text, traits: &Traits) {
-    // Infinity has no literal; nor is there need, as no state is infinite.
+    // Tables hold finite numbers; nor is there need of others, as no state is infinite.
     let most = if traits.float { f64::from(f32::MAX) } else { f64::MAX };
     for (kind, name) in [(RangeKind::Data, "data"), (RangeKind::Physical, "physical")] {
         let ranges = || traits.ranges.iter().filter(|range| range.kind == kind);
