@@ -56,7 +56,7 @@ impl Kinetics {
     pub fn new(mechanism: &Mechanism) -> Result<Kinetics, KineticsError> {
         check(mechanism)?;
         let thermo = ThermoTables::new(&mechanism.species, mechanism.elements.len());
-        let gamma = thermo.gamma_at_lowest(mechanism.n_species());
+        let gamma = thermo.cold_gamma(mechanism.n_species());
         let basis = Basis { gamma: &gamma, shift: &thermo.shift, species: &mechanism.species };
         let mut order: Vec<usize> = (0..mechanism.n_reactions()).collect();
         order.sort_by_cached_key(|&r| class(&mechanism.reactions[r], &basis));

@@ -117,17 +117,17 @@ fn expand(terms: &[(usize, f64)]) -> Option<Vec<u32>> {
 /// What decides how reactions are evaluated, of each species.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Basis<'a> {
-    /// γ at the lowest temperature.
-    pub(crate) gamma: &'a [f64],
+    /// γ at low temperatures: at the first, species are paired, and at all of them products have to be in range.
+    pub(crate) gamma: &'a [Vec<f64>; 2],
     /// Its shift: coefficients of 1/T and of 1.
     pub(crate) shift: &'a [(f64, f64)],
     /// Their atoms.
     pub(crate) species: &'a [Species],
 }
 
-/// Reactants and products of a reaction in slots, paired by γ at the lowest temperature.
+/// Reactants and products of a reaction in slots, paired by γ.
 fn slots(reaction: &Reaction, basis: &Basis<'_>) -> Option<(Vec<u32>, Vec<u32>)> {
-    let gamma = basis.gamma;
+    let gamma = &basis.gamma[0];
     let mut forward = expand(&reaction.orders)?;
     if !reaction.reversible {
         return Some((forward, Vec::new()));
@@ -147,17 +147,23 @@ fn slots(reaction: &Reaction, basis: &Basis<'_>) -> Option<(Vec<u32>, Vec<u32>)>
     if forward != reactants {
         return None;
     }
+    basis
+        .gamma
+        .iter()
+        .all(|gamma| in_range(&forward, &products, gamma))
+        .then_some((forward, products))
+}
+
+/// Whether no factor, pair or product of a reverse rate leaves the range of numbers.
+fn in_range(reactants: &[u32], products: &[u32], gamma: &[f64]) -> bool {
     let value = |slots: &[u32], i: usize| slots.get(i).map_or(0.0, |s| gamma[*s as usize]);
     let mut sum = 0.0_f64;
-    for i in 0..3 {
-        let (reactant, product) = (value(&forward, i), value(&products, i));
+    (0..3).all(|i| {
+        let (reactant, product) = (value(reactants, i), value(products, i));
         let pair = product - reactant;
         sum += pair;
-        if [reactant, product, pair, sum].iter().any(|x| x.is_nan() || x.abs() > SAFE) {
-            return None;
-        }
-    }
-    Some((forward, products))
+        [reactant, product, pair, sum].iter().all(|x| x.abs() <= SAFE)
+    })
 }
 
 pub(crate) fn class(reaction: &Reaction, basis: &Basis<'_>) -> Class {
@@ -448,7 +454,7 @@ impl MassAction {
         basis: &Basis<'_>,
     ) -> MassAction {
         let mut tables = MassAction::default();
-        let none = basis.gamma.len() as u32;
+        let none = basis.gamma[0].len() as u32;
         for (reaction, net) in reactions.iter().zip(net) {
             let class = class(reaction, basis);
             match slots(reaction, basis) {

@@ -26,8 +26,9 @@ use jacobian::JacobianWork;
 use plan::Plan;
 use rhs::RhsWork;
 
+pub use crate::thermo::TEMPERATURE_MARGIN;
+pub use state::GasState;
 pub(crate) use state::SUM_TOLERANCE;
-pub use state::{GasState, TEMPERATURE_MARGIN};
 
 /// What is held constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

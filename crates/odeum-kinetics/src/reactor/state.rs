@@ -7,12 +7,6 @@ use crate::kinetics::Kinetics;
 
 /// Largest distance of the sum of mass fractions from one.
 pub(crate) const SUM_TOLERANCE: f64 = 1e-6;
-/// How far outside the thermodynamic data a reactor may start unless it is told otherwise \[K\].
-///
-/// Room temperature lies just below data that begin at 300 K. The polynomials are smooth: 10 K below
-/// 300 K the heat capacities of 27 species (Marinov 1999) are within 0.8 % of data that hold there
-/// (McBride, Zehe & Gordon 2002), where at 300 K published fits differ by as much.
-pub const TEMPERATURE_MARGIN: f64 = 10.0;
 
 /// Rounding of a temperature at an end of the data, relative.
 const ROUNDING: f64 = 1e-9;
@@ -151,7 +145,7 @@ impl Reactor {
     /// # Errors
     ///
     /// [`StateError`] when the temperature is outside the thermodynamic data by more than the
-    /// reactor's margin ([`TEMPERATURE_MARGIN`] unless said otherwise), the pressure is not positive,
+    /// reactor's margin ([`TEMPERATURE_MARGIN`](super::TEMPERATURE_MARGIN) unless said otherwise), the pressure is not positive,
     /// a fraction is negative or NaN, or their sum is not one to a part in a million.
     pub fn state(
         &self,

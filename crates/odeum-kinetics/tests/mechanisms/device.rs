@@ -152,6 +152,31 @@ fn nearly_balanced_reactions_are_those_of_the_cpu() {
     }
 }
 
+/// Reverse rates at temperatures far below those of flames.
+#[test]
+fn cold_gases_are_those_of_the_cpu() {
+    let reactor = Reactor::constant_volume(kinetics(&nearly_balanced::cold()));
+    // Atoms would recombine faster than numbers go.
+    let y = [0.25, 0.25, 0.25, 0.0, 0.25];
+    let states: Vec<(Vec<f64>, f64)> = [5.0, 20.0, 50.0, 150.0]
+        .map(|t| reactor.state(t, 1e5, &y).unwrap())
+        .map(|(state, density)| (state, density[0]))
+        .to_vec();
+    let places = group::places(&reactor, 0);
+    let Some(found) = group::evaluate(&reactor, 32, Precision::Double, &places, &states) else {
+        return;
+    };
+    for ((y, p), found) in states.iter().zip(&found) {
+        let (f, jacobian) = by_cpu(&reactor, y, *p);
+        assert!(f.iter().chain(&jacobian).all(|x| x.is_finite()), "{} K: {f:?}", y[0]);
+        let size = sizes(&reactor, y, &jacobian);
+        for i in 0..f.len() {
+            let near = (found.f[i] - f[i]).abs() <= 1e-11 * size[i];
+            assert!(near, "{} K: {i}: {:e} not {:e}", y[0], found.f[i], f[i]);
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn reactors_on_a_gpu_are_those_of_the_cpu() {

@@ -61,3 +61,46 @@ fn reverse_rates_are_those_of_the_equilibrium_constant() {
         }
     }
 }
+
+/// Data that hold from absolute zero on. The energies are some of those of molecules; of the last reaction it is zero.
+const COLD: &str = "
+phases: [{name: gas, thermo: ideal-gas, kinetics: gas, elements: [H, O]}]
+species:
+- {name: A, composition: {H: 2}, thermo: {model: constant-cp, h0: -200 kJ/mol, s0: 150 J/mol/K, cp0: 29 J/mol/K}}
+- {name: B, composition: {O: 2}, thermo: {model: constant-cp, h0: 100 kJ/mol, s0: 200 J/mol/K, cp0: 29 J/mol/K}}
+- {name: C, composition: {H: 1, O: 1}, thermo: {model: constant-cp, h0: -49.9 kJ/mol, s0: 175 J/mol/K, cp0: 29 J/mol/K}}
+- {name: D, composition: {H: 1}, thermo: {model: constant-cp, h0: 218 kJ/mol, s0: 115 J/mol/K, cp0: 21 J/mol/K}}
+- {name: E, composition: {H: 2}, thermo: {model: constant-cp, h0: -200 kJ/mol, s0: 151 J/mol/K, cp0: 29 J/mol/K}}
+reactions:
+- {equation: A + B <=> 2 C, rate-constant: {A: 1e6, b: 0, Ea: 0}}
+- {equation: A + M <=> 2 D + M, rate-constant: {A: 1e6, b: 0, Ea: 0}}
+- {equation: A + C <=> E + C, rate-constant: {A: 1e6, b: 0, Ea: 0}, type: elementary}
+";
+
+pub(crate) fn cold() -> Mechanism {
+    read::yaml("f.yaml", COLD, None).unwrap().mechanism
+}
+
+#[test]
+fn rates_are_finite_in_the_cold() {
+    let kinetics = Kinetics::new(&cold()).unwrap();
+    let mut work = vec![0.0; kinetics.workspace()];
+    let c = [1e-3; 5];
+    for t in [0.5, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 150.0, 200.0, 300.0, 1000.0] {
+        let [mut forward, mut reverse, mut kc] = [[0.0_f64; 3]; 3];
+        let mut omega = [0.0; 5];
+        kinetics.rates_of_progress(t, &c, &mut forward, &mut reverse, &mut work);
+        kinetics.equilibrium_constants(t, &mut kc, &mut work);
+        kinetics.net_production_rates(t, &c, &mut omega, &mut work);
+        let all = [&forward[..], &reverse, &omega].concat();
+        assert!(all.iter().all(|x| x.is_finite()), "{t} K: {all:?}");
+        for r in 0..3 {
+            // One molecule more among the products of the second.
+            let product = forward[r] * if r == 1 { c[0] } else { 1.0 } / kc[r];
+            if product < 1e250 && kc[r] < 1e290 {
+                let error = (reverse[r] - product).abs();
+                assert!(error <= 1e-11 * product, "{t} K, {r}: {} {product}", reverse[r]);
+            }
+        }
+    }
+}
