@@ -129,6 +129,42 @@ fn reactions_of_undeclared_colliders_are_skipped() {
     assert_eq!(read.reactions[0].third_body.as_ref().unwrap().efficiencies, [(6, 3.0)]);
 }
 
+/// As Cantera 3.2: a reaction is left out where a species of its equation or of its orders is not declared, but a collider
+/// that is not has to be said to be left out.
+#[test]
+fn reactions_of_declared_species() {
+    let declared = ", reactions: declared-species";
+    let skip = format!("{declared}, skip-undeclared-third-bodies: true");
+    let elementary = format!("{ELEMENTARY}, {K}");
+    for reaction in [
+        format!("equation: H + HE => H2, {K}"),
+        format!("equation: H + HE + AR => H2 + AR, {K}"),
+        format!("equation: 2 H + HE <=> H2 + HE, type: elementary, {K}"),
+        format!("equation: H + O2 + HE <=> O + OH + HE, {K}, type: elementary"),
+        format!("{ELEMENTARY}, orders: {{HE: 0.5}}, nonreactant-orders: true, {K}")
+            .replace("<=>", "=>"),
+        "equation: H + HE <=> H2, type: unheard-of".to_owned(),
+        FALLOFF.replace("H + O2", "HE + O2"),
+    ] {
+        for phase in [declared, &skip] {
+            let read =
+                mechanism(phase, &[&reaction, &elementary]).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(read.mechanism.n_reactions(), 1, "{reaction}");
+        }
+    }
+    for reaction in [
+        format!("equation: 2 H + HE <=> H2 + HE, {K}"),
+        format!("equation: 2 H + HE <=> H2 + HE, type: three-body, {K}"),
+        format!("equation: 2 H + HE <=> H2 + HE, efficiencies: {{HE: 2}}, {K}"),
+        FALLOFF.replace("+M", "+HE"),
+    ] {
+        let problem = problem(declared, &[&reaction, &elementary]);
+        assert!(problem.contains("'HE' is not a species"), "{problem}");
+        let read = mechanism(&skip, &[&reaction, &elementary]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read.mechanism.n_reactions(), 1, "{reaction}");
+    }
+}
+
 /// Electrons count as other elements where species of undeclared elements are left out, and belong to the phase where they
 /// are not.
 #[test]

@@ -264,7 +264,7 @@ fn read_reactions(
         let Some(section) = library.section(source, log) else { continue };
         library.enter(section.document, log);
         for item in section.items {
-            if matches!(source.take, Take::Declared) && !all_declared(item, &index) {
+            if matches!(source.take, Take::Declared) && !reaction::is_declared(item, &index) {
                 continue;
             }
             if log.is_full() {
@@ -277,14 +277,4 @@ fn read_reactions(
         }
         library.enter(0, log);
     }
-}
-
-/// Whether all species of a reaction are in the phase. An equation that cannot be read counts as
-/// declared: its problem is told where it is read.
-fn all_declared(node: &Node, species: &HashMap<String, usize>) -> bool {
-    let Some(text) = node.get("equation").and_then(|text| text.scalar()) else { return true };
-    let Ok(equation) = super::equation::spaced(text) else { return true };
-    let known = |name: &str| name == "M" || species.contains_key(name);
-    equation.reactants.iter().chain(&equation.products).all(|(name, _)| known(name))
-        && equation.falloff.as_deref().is_none_or(known)
 }

@@ -166,6 +166,25 @@ pub(super) fn read(
     Some(reaction)
 }
 
+/// Whether all species of a reaction are in the phase, those with an order among them; a collider may be another, which is
+/// told or left out where it is read. An equation that cannot be read counts as declared: its problem is told there, too.
+pub(super) fn is_declared(node: &Node, species: &HashMap<String, usize>) -> bool {
+    let scalar = |key: &str| node.get(key).and_then(|text| text.scalar());
+    let entries = |key: &str| node.get(key).and_then(|node| node.mapping()).unwrap_or_default();
+    let Some(Ok(mut equation)) = scalar("equation").map(equation::spaced) else { return true };
+    let law = law(scalar("type").unwrap_or(""));
+    // Only their names matter here.
+    let efficiencies: Vec<(String, f64)> =
+        entries("efficiencies").iter().map(|entry| (entry.key.clone(), 1.0)).collect();
+    if let Some(law) = law {
+        // What is wrong is told where the reaction is read.
+        let _ = collider(law, &mut equation, &efficiencies);
+    }
+    let terms = equation.reactants.iter().chain(&equation.products).map(|(name, _)| name);
+    let mut names = terms.chain(entries("orders").iter().map(|entry| &entry.key));
+    names.all(|name| name == "M" || species.contains_key(name))
+}
+
 /// The collider of an equation, which is taken off its sides where the rate law has one; or what is wrong and what
 /// helps.
 fn collider(
