@@ -123,6 +123,15 @@ pub(crate) fn bounds(thermo: &Thermo) -> (f64, f64) {
     }
 }
 
+/// Whether data have no range, and so no values.
+pub(crate) fn is_empty(thermo: &Thermo) -> bool {
+    match thermo {
+        Thermo::Nasa7(ranges) | Thermo::Shomate(ranges) => ranges.is_empty(),
+        Thermo::Nasa9(ranges) => ranges.is_empty(),
+        Thermo::ConstantCp { .. } => false,
+    }
+}
+
 /// A temperature \[K\] at which the data of a species give a cp/R of one or less, and that: there it
 /// would have no heat capacity at constant volume. The ends and the middle of each range are tried.
 pub(crate) fn without_heat_capacity(thermo: &Thermo) -> Option<(f64, f64)> {

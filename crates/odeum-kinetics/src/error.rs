@@ -17,6 +17,22 @@ pub enum KineticsError {
         /// The index it names.
         species: usize,
     },
+    /// A species without a range of thermodynamic data.
+    NoThermo {
+        /// Name of the species.
+        species: String,
+        /// Its line in the file.
+        line: usize,
+    },
+    /// Index of an element that the mechanism does not have.
+    UnknownElement {
+        /// Name of the species.
+        species: String,
+        /// Its line in the file.
+        line: usize,
+        /// The index it names.
+        element: usize,
+    },
     /// A reaction makes or destroys an element.
     Unbalanced {
         /// The equation.
@@ -47,6 +63,12 @@ impl fmt::Display for KineticsError {
             KineticsError::NoSpecies => f.write_str("the mechanism has no species"),
             KineticsError::UnknownSpecies { reaction, line, species } => {
                 write!(f, "line {line}: reaction {reaction} names species {species}, which is none")
+            }
+            KineticsError::NoThermo { species, line } => {
+                write!(f, "line {line}: {species}: no thermodynamic data")
+            }
+            KineticsError::UnknownElement { species, line, element } => {
+                write!(f, "line {line}: {species} is made of element {element}, which is none")
             }
             KineticsError::Unbalanced { equation, line, element, excess } => write!(
                 f,

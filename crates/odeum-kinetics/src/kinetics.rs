@@ -2,7 +2,7 @@
 
 use odeum_core::Real;
 
-use crate::check::{conserved, imbalance};
+use crate::check::{conserved, imbalance, is_empty};
 use crate::constants::{GAS_CONSTANT, REFERENCE_PRESSURE};
 use crate::error::KineticsError;
 use crate::gather::Gather;
@@ -50,9 +50,9 @@ impl Kinetics {
     ///
     /// # Errors
     ///
-    /// [`KineticsError`] when there is no species, a reaction names one that is not there or does
-    /// not conserve the elements, or a number makes no sense (a molar mass of zero, a
-    /// falloff parameter that is NaN).
+    /// [`KineticsError`] when there is no species, one has no thermodynamic data or an element that is not
+    /// there, a reaction names a species that is not there or does not conserve the elements, or a number
+    /// makes no sense (a molar mass of zero, a falloff parameter that is NaN).
     pub fn new(mechanism: &Mechanism) -> Result<Kinetics, KineticsError> {
         check(mechanism)?;
         let thermo = ThermoTables::new(&mechanism.species, mechanism.elements.len());
@@ -328,10 +328,18 @@ fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
         return Err(KineticsError::NoSpecies);
     }
     for species in &mechanism.species {
+        let (name, line) = (species.name.clone(), species.line);
+        if is_empty(&species.thermo) {
+            return Err(KineticsError::NoThermo { species: name, line });
+        }
+        let mut elements = species.composition.iter().map(|atoms| atoms.0);
+        if let Some(element) = elements.find(|&element| element >= mechanism.elements.len()) {
+            return Err(KineticsError::UnknownElement { species: name, line, element });
+        }
         if !(species.weight > 0.0 && species.weight.is_finite()) {
             return Err(KineticsError::BadNumber {
-                item: species.name.clone(),
-                line: species.line,
+                item: name,
+                line,
                 what: "the molar mass",
                 value: species.weight,
             });

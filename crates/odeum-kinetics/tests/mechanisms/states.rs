@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::common::synthetic;
 use odeum_core::{RangeKind, System};
+use odeum_kinetics::mechanism::Thermo;
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
 use odeum_kinetics::{Constraint, Kinetics, KineticsError, Reactor, StateError};
 
@@ -144,6 +145,18 @@ fn impossible_mechanisms_are_named() {
     let mut bad = good.clone();
     bad.species[3].weight = 0.0;
     assert!(Kinetics::new(&bad).unwrap_err().to_string().contains("molar mass"));
+    for none in [Thermo::Nasa7(vec![]), Thermo::Nasa9(vec![]), Thermo::Shomate(vec![])] {
+        let mut bad = good.clone();
+        bad.species[3].thermo = none;
+        let error = Kinetics::new(&bad).unwrap_err();
+        let (name, line) = (bad.species[3].name.clone(), bad.species[3].line);
+        assert_eq!(error, KineticsError::NoThermo { species: name.clone(), line });
+        assert!(error.to_string().contains(&format!("{name}: no thermodynamic data")), "{error}");
+    }
+    let mut bad = good.clone();
+    bad.species[3].composition.push((99, 1.0));
+    let error = Kinetics::new(&bad).unwrap_err();
+    assert!(matches!(error, KineticsError::UnknownElement { element: 99, .. }), "{error}");
     let mut bad = good;
     bad.species.clear();
     assert_eq!(Kinetics::new(&bad).unwrap_err(), KineticsError::NoSpecies);
