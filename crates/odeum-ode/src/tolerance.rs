@@ -143,14 +143,14 @@ impl<L: Lanes> Weights<L> {
         }
     }
 
-    /// The norm of errors \[n\], each times its [inverse scale](Self::inverse_scale);
-    /// NaN when an error is.
+    /// The norm of `by` times errors \[n\], each component times its [inverse scale](Self::inverse_scale);
+    /// NaN when a component is. Products are squared: vectors may be of any size where the norm is not.
     #[inline(always)]
-    pub(crate) fn norm_of(&self, errors: &[L], inverse_scales: &[L]) -> L {
-        let n = errors.len();
+    pub(crate) fn norm_of(&self, errors: &[L], inverse_scales: &[L], by: f64) -> L {
+        let (n, by) = (errors.len(), L::lit(by));
         let mut norm = L::lit(0.0);
         for i in 0..n {
-            let ratio = errors[i] * inverse_scales[i];
+            let ratio = errors[i] * inverse_scales[i] * by;
             norm = match self.norm {
                 Norm::WeightedRms => ratio.mul_add(ratio, norm),
                 Norm::StateAndRate => norm.max(ratio.abs()),

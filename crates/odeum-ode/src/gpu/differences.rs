@@ -1,6 +1,6 @@
 //! Jacobians by differences in device code.
 
-use crate::method::linearised::{LEAST_SIZE, column_groups};
+use crate::method::linearised::{LEAST_ROUNDINGS, LEAST_SIZE, column_groups};
 use odeum_core::Pattern;
 use odeum_core::emit::{MatrixPlaces, Tables};
 use odeum_cuda::{Text, literal};
@@ -99,5 +99,6 @@ impl Differences {
     fn head(&self, text: &mut Text) {
         text.define("OD_COLUMN_GROUPS", self.groups.len());
         text.define("OD_LEAST_MOVED", literal(LEAST_SIZE));
+        text.define("OD_LEAST_ROUNDINGS", literal(LEAST_ROUNDINGS));
     }
 }

@@ -1,6 +1,6 @@
 //! What an entry of a matrix must do: a pack of lanes, or a pair of packs as complex numbers.
 
-use odeum_core::Lanes;
+use odeum_core::{Lanes, Scalar};
 
 /// An entry of a matrix over lanes.
 pub(crate) trait Entry<L: Lanes>: Copy {
@@ -78,12 +78,14 @@ impl<L: Lanes> Entry<L> for Complex<L> {
     fn add(self, other: Self) -> Self {
         Complex { re: self.re + other.re, im: self.im + other.im }
     }
-    /// Not scaled against overflow: the square of the size must be a number, as it is for any
-    /// matrix 1/h of a step that can be taken in double precision.
     #[inline(always)]
     fn recip(self) -> Self {
-        let scale = odeum_core::Real::recip(self.re.mul_add(self.re, self.im * self.im));
-        Complex { re: self.re * scale, im: -(self.im * scale) }
+        use odeum_core::Real;
+        // Squares of single precision end at those of 1.8e19. Those of double precision need no unit.
+        let unit = if L::Scalar::MAX < 1e100 { Real::recip(self.size()) } else { L::lit(1.0) };
+        let (re, im) = (self.re * unit, self.im * unit);
+        let scale = Real::recip(re.mul_add(re, im * im)) * unit;
+        Complex { re: re * scale, im: -(im * scale) }
     }
     #[inline(always)]
     fn growth(_pivot: Self, _inverse_shift: Self) -> L {

@@ -4,6 +4,7 @@
 use crate::linalg::Symbolic;
 use crate::method::rhs::Equations;
 use crate::method::stepper::Point;
+use crate::tolerance::largest;
 use odeum_core::graph::Node;
 use odeum_core::real::Outlined;
 use odeum_core::{Error, Graph, Lanes, Pattern, Program, Scalar};
@@ -250,7 +251,8 @@ impl<'a, L: Lanes> Linearised<'a, L> {
         }
     }
 
-    /// Difference quotients, with increments √(ε max(10⁻⁵, |yⱼ|)) as RADAU5 has them.
+    /// Difference quotients, with increments √(ε max(10⁻⁵, |yⱼ|)) as RADAU5 has them, and of so many roundings of yⱼ
+    /// at least.
     fn differences(
         &self,
         groups: &[Vec<usize>],
@@ -291,10 +293,14 @@ impl<L: Lanes> Outlined for Interpreted<'_, L> {
 /// Where y is changed for a difference quotient: by the root of ε times |y|, or times this.
 pub(crate) const LEAST_SIZE: f64 = 1e-5;
 
+/// Roundings by which y is changed at least: the root of ε times |y| is below one where |y| is beyond 1/ε.
+pub(crate) const LEAST_ROUNDINGS: f64 = 64.0;
+
 #[inline(always)]
 fn increment<L: Lanes>(x: L) -> L {
-    let size = L::select(x.abs().lt(L::lit(LEAST_SIZE)), L::lit(LEAST_SIZE), x.abs());
-    (size * L::lit(L::Scalar::EPSILON)).sqrt()
+    let (size, epsilon) = (x.abs(), L::lit(L::Scalar::EPSILON));
+    let root = (largest(size, L::lit(LEAST_SIZE)) * epsilon).sqrt();
+    largest(root, size * epsilon * L::lit(LEAST_ROUNDINGS))
 }
 
 struct Quotients<'a, L: Lanes> {

@@ -13,7 +13,7 @@ use odeum_ode::{
 use std::path::Path;
 use std::sync::Arc;
 
-fn by_differences(mut method: Method) -> Method {
+pub(crate) fn by_differences(mut method: Method) -> Method {
     match &mut method {
         Method::Rosenbrock(rosenbrock) => rosenbrock.jacobian = JacobianBy::Differences,
         Method::Radau(radau) => radau.jacobian = JacobianBy::Differences,

@@ -15,6 +15,7 @@ mod device_radau;
 mod device_rounds;
 mod device_solution;
 mod event;
+mod extremes;
 mod far;
 #[path = "../device/host.rs"]
 mod host;

@@ -1,12 +1,13 @@
 // f and -J by differences of f, as the processor has them (method/linearised.rs): columns that share no row are a group,
-// whose components are moved at once, each by the root of eps times |y|. Stands before linearised.cuh.
+// whose components are moved at once, each by the root of eps times |y|, or by some roundings of y where that is more. Stands
+// before linearised.cuh.
 //
 // Generated before this file: OD_COLUMN_GROUPS, the number of groups, and for a thread od_column_group(g, i), that of
 // component i, and od_keep_quotients(g, k, f, changed, inverse, matrix), which writes the entries of group k.
 
 OD_FN real od_increment(real x) {
-    const real size = od_abs(x);
-    return od_sqrt((size < OD_LEAST_MOVED ? OD_LEAST_MOVED : size) * OD_EPSILON);
+    const real size = od_abs(x), root = od_sqrt(od_larger(size, OD_LEAST_MOVED) * OD_EPSILON);
+    return od_larger(root, size * OD_EPSILON * OD_LEAST_ROUNDINGS);
 }
 
 #if OD_WIDTH > 1
