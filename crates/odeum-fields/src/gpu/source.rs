@@ -273,12 +273,13 @@ fn boundaries<T: Scalar>(text: &mut Text, plan: &Plan<T>) {
 
 /// Coordinates, species that are advected, and cells with sources.
 fn offsets<T: Scalar>(text: &mut Text, plan: &Plan<T>) {
-    let numbers = |values: [f64; 3]| values.map(literal).to_vec();
-    text.table("real", "od_origin(int axis)", "axis", &numbers(plan.grid.origin()));
-    text.table("real", "od_edge(int axis)", "axis", &numbers(plan.grid.spacing()));
+    // Rounded as `Grid::centre` is, in double precision too: places in equations are those of cells to the bit.
+    let numbers = |values: [f64; 3]| values.map(|x| format!("{x:?}")).to_vec();
+    text.table("double", "od_origin(int axis)", "axis", &numbers(plan.grid.origin()));
+    text.table("double", "od_edge(int axis)", "axis", &numbers(plan.grid.spacing()));
     text.line(
         "OD_FN real od_centre(int axis, int i) {\n    \
-         return od_fma((real)i + R(0.5), od_edge(axis), od_origin(axis));\n}",
+         return (real)(od_origin(axis) + ((double)i + 0.5) * od_edge(axis));\n}",
     );
     let advected: Vec<_> = plan.advected.iter().map(|&c| i32::from(c).to_string()).collect();
     text.table("bool", "od_advected(int s)", "s", &advected);

@@ -5,7 +5,7 @@ pub(crate) mod deceivers;
 
 use odeum_fields::{
     Boundaries, Boundary, Face, Field, Grid, Method, Model, ModelText, Options, Outcome, Precision,
-    Problem, Quantity, Simulation, Steps,
+    Problem, Quantity, Simulation, Stencil, Steps,
 };
 use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
@@ -66,6 +66,47 @@ pub(crate) fn centres(grid: &Grid) -> impl Iterator<Item = [f64; 3]> + use<> {
     let grid = *grid;
     let centre = move |cell: [usize; 3]| [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
     (0..grid.cells()).map(move |index| centre(grid.cell(index)))
+}
+
+/// Of zero a step of length 1 makes the place of each cell, and of the fourth species 1 in a box whose high faces go
+/// through centres of cells.
+pub(crate) fn placing(grid: Grid) -> Problem {
+    let [x, y, z] = middle(&grid);
+    let within = format!("select(x > {x:?}, 0, select(y > {y:?}, 0, select(z > {z:?}, 0, 1)))");
+    let equations = [("a", "x"), ("b", "y"), ("c", "z"), ("n", within.as_str())];
+    Problem { stencil: Stencil::Star, ..Problem::new(model(&equations), grid) }
+}
+
+/// Where the highest corner of the box is.
+fn middle(grid: &Grid) -> [f64; 3] {
+    [0, 1, 2].map(|axis| grid.centre(axis, grid.shape()[axis] / 2))
+}
+
+/// That the places of cells are those of the grid, rounded to the precision.
+pub(crate) fn assert_placed<T: Precision>(field: &Field<T>, problem: &Problem, name: &str) {
+    let Problem { grid, mask, .. } = problem;
+    let is_open = |cell: [usize; 3]| mask.as_ref().is_none_or(|mask| mask.contains(cell));
+    for cell in (0..grid.cells()).map(|at| grid.cell(at)).filter(|cell| is_open(*cell)) {
+        let found = |s: usize| field.get(s, cell).to_f64();
+        let place = |axis: usize| grid.centre(axis, cell[axis]);
+        let rounded = |x: f64| T::from_f64(x).to_f64();
+        for axis in 0..3 {
+            let (found, place) = (found(axis), rounded(place(axis)));
+            assert!(found == place, "{name} {} {cell:?} axis {axis}: {found:e} {place:e}", T::NAME);
+        }
+        let within = (0..3).all(|axis| cell[axis] <= grid.shape()[axis] / 2);
+        assert!(found(3) == f64::from(u8::from(within)), "{name} {} {cell:?} box", T::NAME);
+    }
+}
+
+/// Grids whose places round in all ways, with axes that are turned before a sweep.
+pub(crate) fn grids_to_place() -> Vec<Grid> {
+    let shapes = [[20, 4, 3], [3, 20, 4], [4, 3, 20], [70, 19, 5], [21, 1, 1], [1, 23, 1]];
+    let at = |shape: &[usize; 3]| {
+        let far = Grid::with_spacing(*shape, [0.1, 0.07, 0.3]).unwrap().at([-0.3, 1.0 / 3.0, 7.1]);
+        [Grid::new(*shape, 0.1).unwrap(), far.unwrap()]
+    };
+    shapes.iter().flat_map(at).collect()
 }
 
 /// The error function, to a few roundings: its series, and beyond 3 the continued fraction of

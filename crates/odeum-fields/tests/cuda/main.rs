@@ -17,6 +17,7 @@ mod host;
 mod kernels;
 mod mask;
 mod pipeline;
+mod places;
 mod published;
 mod simulation;
 mod slabs;

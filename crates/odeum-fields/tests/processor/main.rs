@@ -17,6 +17,7 @@ mod manufactured;
 mod mask;
 mod native;
 mod physics;
+mod places;
 mod puffs;
 mod record;
 mod simulation;

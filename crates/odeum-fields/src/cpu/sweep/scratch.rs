@@ -104,8 +104,7 @@ impl<T: Scalar> Scratch<T> {
         let along_x = offsets[PAD..stride].iter_mut().enumerate().filter(|_| reads_x);
         for (i, place) in along_x {
             // Beyond the row the coordinates go on, so that no lane meets a strange number.
-            let cell = (i % plan.layout.row) as f64;
-            *place = T::from_f64(plan.grid.centre(0, 0) + cell * plan.grid.spacing()[0]);
+            *place = T::from_f64(plan.grid.centre(0, i % plan.layout.row));
         }
         let Layout { row, shape: [nx, ..], .. } = plan.layout;
         let mut masks = Lined::new(zero, together * row);
