@@ -14,6 +14,9 @@ use std::ops::ControlFlow;
 /// Steps after which the spectral radius is computed anew.
 pub(super) const RADIUS_EVERY: u64 = Rkc::RADIUS_EVERY as u64;
 
+/// Steps since it was computed where it is to be computed anew at once.
+const OUTDATED: u64 = u64::MAX / 2;
+
 /// Steps that end this close to a time asked for, as a part of the step, end at it, if rounding can have made the difference.
 const NEAR: f64 = 1e-9;
 
@@ -316,8 +319,9 @@ impl<T: Precision> Simulation<T> {
 
     /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
     fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Step, Error> {
-        if self.clock.radius_age >= RADIUS_EVERY && self.judge.changes(&self.problem) {
-            let limits = self.limits_now(RADIUS_EVERY as f64 * h)?;
+        let every = self.radius_every();
+        if self.clock.radius_age >= every && self.judge.changes(&self.problem) {
+            let limits = self.limits_now(every as f64 * h)?;
             (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
         }
         let t = self.clock.t;
@@ -376,7 +380,7 @@ impl<T: Precision> Simulation<T> {
         if !accepted {
             self.clock.counts.rejected += 1;
             self.clock.next_step = shorter_step(self.clock.t, h, h * factor);
-            self.clock.radius_age = RADIUS_EVERY;
+            self.clock.radius_age = OUTDATED;
             return;
         }
         self.clock.t = then;

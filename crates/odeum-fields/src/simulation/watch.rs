@@ -1,8 +1,8 @@
 //! The stability of steps, judged at the start and again while the field changes.
 //!
 //! A judgement costs a look at all cells (half a sweep) and some eigenvalues. It comes so seldom that
-//! all of them are less than a fiftieth of the sweeps, and the sooner the faster the limit has changed,
-//! or what grows may change it.
+//! all of them are less than a fiftieth of the sweeps, where these are not over in no time, and the sooner the faster the limit has
+//! changed, or what grows may change it. The first comes after one step, or after as many as take as long as its eigenvalues.
 
 use super::advance::RADIUS_EVERY;
 use super::{Outcome, Simulation, Unstable};
@@ -10,17 +10,17 @@ use crate::analysis::sample::{Cell, Values};
 use crate::backend::Backend;
 use crate::cpu::sweep::Precision;
 use crate::time::method::{Method, Steps};
-use crate::time::stability::{self, Stability};
+use crate::time::stability::Stability;
 use odeum_ode::Error;
-
-/// The eigenvalues of a wave, over S², in updates of a cell.
-const EIGENVALUES: f64 = 1000.0;
 
 /// Sweeps for each that judgements cost.
 const SELDOM: f64 = 50.0;
 
-/// Steps from one judgement to the next, at least where nothing changes, and at most.
+/// Steps from one judgement to the next, at least where nothing changes, and at most but for costly ones.
 const EVERY: [f64; 2] = [32.0, 2048.0];
+
+/// Eigenvalues that are not costly however small the field is, in updates of a species in a cell: some milliseconds.
+const LITTLE: f64 = 1e7;
 
 /// By how much a limit may change from one judgement to the next: ln of the factor. Less counts as
 /// [`STILL`].
@@ -98,7 +98,8 @@ impl<T: Precision> Simulation<T> {
                 self.clock.radius = self.limits_now(ahead)?.radius;
             }
             self.clock.largest = if chooses { method.reach_of(self.clock.radius) } else { largest };
-            (self.clock.judged_every, self.clock.judged_in) = (1, 1);
+            let first = self.worth().max(1.0) as u32;
+            (self.clock.judged_every, self.clock.judged_in) = (first, first);
         }
         Ok(())
     }
@@ -225,24 +226,41 @@ impl<T: Precision> Simulation<T> {
     /// Steps to the next judgement at most: twice as many as since the last one.
     fn at_most(&self, since: u32) -> f64 {
         let seldom = match self.options.method.chooses_stages() {
-            true => self.seldom().min(RADIUS_EVERY as f64),
+            true => self.seldom().min(self.radius_every() as f64),
             false => self.seldom(),
         };
-        seldom.min(2.0 * f64::from(since))
+        seldom.min(2.0 * f64::from(since)).min(f64::from(u32::MAX))
     }
 
     /// Steps between judgements, by what they cost.
     fn seldom(&self) -> f64 {
-        let (cells, species) = (self.problem.cells(), self.problem.model.species().len());
+        let species = self.problem.model.species().len();
+        let updates = (self.problem.cells() * species) as f64;
+        let sweeps =
+            self.judge.look(&self.problem) + self.judge.eigenvalues(&self.problem) / updates;
+        let steps = SELDOM * sweeps / self.sweeps_of_a_step();
+        steps.clamp(EVERY[0], EVERY[1]).max(SELDOM * self.worth())
+    }
+
+    /// Steps that take as long as the eigenvalues of a judgement, where these are costly; else none.
+    fn worth(&self) -> f64 {
+        let species = self.problem.model.species().len();
+        let costly = (self.judge.eigenvalues(&self.problem) - LITTLE).max(0.0);
+        costly / (self.problem.cells() * species) as f64 / self.sweeps_of_a_step()
+    }
+
+    /// Steps after which the spectral radius is computed anew.
+    pub(super) fn radius_every(&self) -> u64 {
+        RADIUS_EVERY.max(self.worth() as u64)
+    }
+
+    fn sweeps_of_a_step(&self) -> f64 {
         let sweeps = match self.options.method {
             Method::Euler => 1,
             Method::Ssprk3 => 3,
-            method => method.stages(self.size().unwrap_or(0.0), self.clock.radius),
+            method => method.stages(self.size().unwrap_or(self.clock.next_step), self.clock.radius),
         };
-        let waves = stability::waves_briefly(&self.problem);
-        let eigenvalues = EIGENVALUES * (waves * species) as f64 / cells as f64;
-        let look = self.judge.look(&self.problem);
-        (SELDOM * (look + eigenvalues) / f64::from(sweeps)).clamp(EVERY[0], EVERY[1])
+        f64::from(sweeps.max(1))
     }
 }
 

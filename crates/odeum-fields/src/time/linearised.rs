@@ -168,6 +168,26 @@ impl Parts {
         matrix
     }
 
+    /// What the size of the eigenvalues of a wave is at most, and their real part: by sums of rows, or of columns where these are
+    /// less (Gershgorin).
+    pub(super) fn bounds(&self, wave: &Wave) -> [f64; 2] {
+        let n = self.species;
+        let matrix = self.matrix(wave, wave.velocity);
+        let [mut rows, mut columns] = [0, 1].map(|_| vec![[0.0; 2]; n]);
+        for (at, value) in matrix.iter().enumerate() {
+            let (row, col) = (at / n, at % n);
+            let real = if row == col { value.re } else { value.abs() };
+            for [size, growth] in [&mut rows[row], &mut columns[col]] {
+                *size += value.abs();
+                *growth += real;
+            }
+        }
+        let largest = |sums: &[[f64; 2]], which: usize| {
+            sums.iter().map(|sum| sum[which]).fold(f64::NEG_INFINITY, f64::max)
+        };
+        [0, 1].map(|which| largest(&rows, which).min(largest(&columns, which)))
+    }
+
     /// The bits of all numbers: matrices with the same have the same eigenvalues.
     pub(super) fn bits(&self) -> Vec<u64> {
         let Parts { state, laplacian, beyond, potential_state, .. } = self;

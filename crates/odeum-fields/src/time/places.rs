@@ -155,6 +155,21 @@ impl Places {
         Ok(cells.iter().enumerate().map(state).collect())
     }
 
+    /// How many matrices a look on the way may have, where its cells all differ.
+    pub(super) fn matrices_briefly(&self, problem: &Problem, linear: &Linear) -> usize {
+        let (reads, species) = (&linear.reads, problem.model.species().len());
+        // Both ends of the times ahead, and those at which derivatives are extreme.
+        let (scans, times) = if reads.time { (2, 4) } else { (1, 1) };
+        let by_place = if reads.coordinates == [false; 3] { 0 } else { MOST * scans };
+        let by_values = if reads.values { MOST * scans + 2 * species } else { 0 };
+        let levels = problem.diffusion.len() * (LEVELS + 2);
+        let differ = by_place + by_values + levels > 0;
+        let cells = if differ { Care::Brief.spread() + by_place + by_values + levels } else { 1 };
+        // With D of fluxes of a cell, and with the largest.
+        let each = if problem.diffusion.is_empty() { 1 } else { 2 };
+        (cells * each).min(problem.cells() * each) * times
+    }
+
     /// The times at which derivatives of F, and those of potentials, are least and largest in some states.
     pub(super) fn extreme_times(
         &self,

@@ -16,6 +16,7 @@ use crate::problem::quantity::{Quantity, TimeDependent};
 use crate::problem::stencil::Stencil;
 use crate::problem::{Advection, Problem, Velocity};
 use crate::time::coefficients::Amplification;
+use crate::time::effort::{Effort, Waves, most_important};
 use crate::time::eigen::{Complex, eigenvalues};
 use crate::time::linearised::{Linear, Parts, Wave};
 use crate::time::method::Method;
@@ -107,18 +108,12 @@ impl Stability {
     }
 }
 
-/// Waves where only the Laplacian counts, and along an axis where a velocity blows too, on grids of
-/// one, two and three axes.
-const WAVES: usize = 33;
-const WAVES_PER_AXIS: [usize; 3] = [129, 17, 9];
 /// How much faster than waves of third order what the limiter of Koren's scheme makes of them is
 /// taken to be: without it steps by tenths larger than stable were found in the plane.
 const LIMITED: f64 = 1.3;
 /// Times of a span.
 const TIMES: usize = 33;
 /// The same on the way, where one look at a field follows the other.
-const WAVES_BRIEFLY: usize = 9;
-const WAVES_PER_AXIS_BRIEFLY: [usize; 3] = [33, 9, 5];
 const TIMES_BRIEFLY: usize = 2;
 /// Times of a span among which those are found at which rates, or a velocity, are extreme.
 const MOMENTS: usize = 1024;
@@ -126,6 +121,8 @@ const MOMENTS_BRIEFLY: usize = 64;
 /// The extreme values of all species, and derivatives in all cells, in sweeps.
 const EXTREMES: f64 = 0.5;
 const BY_PLACE: f64 = 3.0;
+/// The eigenvalues of a matrix, over S³, in updates of a species in a cell.
+const EIGENVALUES: f64 = 25.0;
 /// Steps times a growth that are too large to see it.
 const UNSEEN: f64 = 2.0;
 /// By how much a wave that does not fade may grow over the span of a run: ln of the factor.
@@ -254,6 +251,20 @@ impl Judge {
         extremes + if by_place { 2.0 * BY_PLACE } else { 0.0 }
     }
 
+    /// What the eigenvalues of a look on the way cost, in updates of a species in a cell.
+    pub(crate) fn eigenvalues(&self, problem: &Problem) -> f64 {
+        let species = problem.model.species().len();
+        let effort = Effort::new(species, Care::Brief);
+        let matrices = self.places.matrices_briefly(problem, &self.linear);
+        let waves = count_of(problem, &effort.waves(matrices, |set| count_of(problem, set)));
+        let matrices = matrices.min(effort.matrices(waves));
+        let schemes = match (&self.velocity, problem.advection) {
+            (Some(_), Advection::Koren) => 2.0,
+            _ => 1.0,
+        };
+        EIGENVALUES * schemes * (waves * matrices) as f64 * (species as f64).powi(3)
+    }
+
     /// Limits of the steps about the values of a field, over a span of time.
     pub(crate) fn limits(
         &self,
@@ -286,11 +297,6 @@ impl Judge {
     ) -> Result<Stability, Error> {
         let linear = &self.linear;
         let velocity = self.speeds(problem, span, care);
-        let mut waves = self.waves(problem, velocity, care);
-        if velocity.is_some() && self.velocity.as_ref().is_some_and(Speeds::varies) {
-            // Upwinding damps waves: where, or when, nothing blows they fade more slowly.
-            waves.extend(self.waves(problem, None, care));
-        }
         let scanned = if linear.reads.time { care.scanned(span) } else { vec![span.0] };
         let of = (problem, &self.boundaries[..], linear);
         let states: Vec<State> = self.places.look(of, values, &scanned, care)?;
@@ -306,21 +312,23 @@ impl Judge {
             slow: Slow::default(),
             turning: Spectrum::default(),
         };
-        let mut spread = linear.largest_diffusion();
         // Of linear equations the matrices are the same in many cells.
         let mut seen = HashSet::new();
+        let mut matrices = Vec::new();
         for t in times {
-            for parts in states.iter().flat_map(|state| linear.at(problem, state, t)) {
-                if !seen.insert(parts.bits()) {
-                    continue;
-                }
-                for s in 0..parts.species {
-                    spread = spread.max(parts.laplacian[s * parts.species + s]);
-                }
-                for wave in &waves {
-                    limits.add(&parts, wave);
-                }
-            }
+            let of_time = states.iter().flat_map(|state| linear.at(problem, state, t));
+            matrices.extend(of_time.filter(|parts| seen.insert(parts.bits())));
+        }
+        drop(seen);
+        let mut spread = linear.largest_diffusion();
+        for parts in &matrices {
+            let own = (0..parts.species).map(|s| parts.laplacian[s * parts.species + s]);
+            spread = own.fold(spread, f64::max);
+        }
+        let effort = Effort::new(problem.model.species().len(), care);
+        let waves = self.waves(problem, velocity, &effort, matrices.len());
+        for parts in most_important(matrices, effort.matrices(waves.len()), &waves) {
+            waves.iter().for_each(|wave| limits.add(&parts, wave));
         }
         let mut positive = None;
         if let Some(speed) = velocity {
@@ -379,11 +387,29 @@ impl Judge {
         velocity + spread * sum * weights.scale
     }
 
-    fn waves(&self, problem: &Problem, velocity: Option<[f64; 3]>, care: Care) -> Vec<Wave> {
-        let (count, per_axis) = match care {
-            Care::Full => (WAVES, WAVES_PER_AXIS),
-            Care::Brief => (WAVES_BRIEFLY, WAVES_PER_AXIS_BRIEFLY),
-        };
+    /// The waves that so many matrices are looked at for.
+    fn waves(
+        &self,
+        problem: &Problem,
+        velocity: Option<[f64; 3]>,
+        effort: &Effort,
+        matrices: usize,
+    ) -> Vec<Wave> {
+        let set = effort.waves(matrices, |set| count_of(problem, set));
+        let mut waves = self.waves_of(problem, velocity, &set);
+        if velocity.is_some() && self.velocity.as_ref().is_some_and(Speeds::varies) {
+            // Upwinding damps waves: where, or when, nothing blows they fade more slowly.
+            waves.extend(self.waves_of(problem, None, &set));
+        }
+        waves
+    }
+
+    fn waves_of(
+        &self,
+        problem: &Problem,
+        velocity: Option<[f64; 3]>,
+        (count, per_axis): &Waves,
+    ) -> Vec<Wave> {
         let Problem { grid, stencil, .. } = problem;
         let Some(speed) = velocity else {
             // Only the size of the symbol counts: from the largest, which is 0 or more, to the least.
@@ -404,7 +430,7 @@ impl Judge {
             let of_part = |k: usize| wave(&|[least, most]| most + (least - most) * part(k));
             let grows = laplacian.iter().any(|[_, most]| *most > 0.0);
             // What is the same everywhere is among the waves.
-            return (0..count).map(of_part).chain(grows.then(|| wave(&|_| 0.0))).collect();
+            return (0..*count).map(of_part).chain(grows.then(|| wave(&|_| 0.0))).collect();
         };
         let wide = grid.shape().iter().filter(|n| **n > 1).count();
         let [x, y, z] =
@@ -494,12 +520,12 @@ struct Phase {
     third: Complex,
 }
 
-/// How many waves are looked at on the way.
-pub(crate) fn waves_briefly(problem: &Problem) -> usize {
-    let axes = problem.grid.shape().iter().filter(|n| **n > 1).count().max(1);
+/// How many waves a set has.
+fn count_of(problem: &Problem, (count, per_axis): &Waves) -> usize {
+    let axes = problem.grid.dimensions().max(1);
     match problem.velocity {
-        None => WAVES_BRIEFLY,
-        Some(_) => WAVES_PER_AXIS_BRIEFLY[axes - 1].pow(axes as u32),
+        None => *count,
+        Some(_) => per_axis[axes - 1].pow(axes as u32),
     }
 }
 

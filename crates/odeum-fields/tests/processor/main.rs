@@ -21,6 +21,7 @@ mod places;
 mod puffs;
 mod record;
 mod simulation;
+mod species;
 mod stabilised;
 mod subnormal;
 mod symmetry;
