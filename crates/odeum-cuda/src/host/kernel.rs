@@ -72,6 +72,13 @@ impl Pending {
         Pending { kernels, patience: AtomicUsize::new(patience) }
     }
 
+    /// Of a compiler that does not take a kernel.
+    pub(super) fn refused(kernel: &str, source: &str) -> Pending {
+        let (kernel, log) = (kernel.to_owned(), "refused".to_owned());
+        let error = Error::Compile { kernel, log, source_text: source.to_owned() };
+        Pending { kernels: Err(error), patience: AtomicUsize::new(0) }
+    }
+
     pub(super) fn kernels(self) -> Result<Vec<Kernel>, Error> {
         self.kernels
     }

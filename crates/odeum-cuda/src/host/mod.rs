@@ -41,6 +41,7 @@ pub struct Setup {
     patience: usize,
     launches: usize,
     concurrent: bool,
+    refused: Option<&'static str>,
 }
 
 /// This computer in place of a GPU.
@@ -74,6 +75,7 @@ impl Setup {
             patience: 0,
             launches: usize::MAX,
             concurrent: false,
+            refused: None,
         }
     }
 
@@ -110,6 +112,11 @@ impl Setup {
     /// With kernels that run while other work is done, their blocks side by side: others see what they have written so far.
     pub fn concurrent(self) -> Setup {
         Setup { concurrent: true, ..self }
+    }
+
+    /// With a compiler that refuses texts with this kernel.
+    pub fn refusing(self, kernel: &'static str) -> Setup {
+        Setup { refused: Some(kernel), ..self }
     }
 
     /// One device.
@@ -263,7 +270,11 @@ impl Device for Host {
 
     fn compile_async(&self, source: &str, kernels: &[&str]) -> Pending {
         self.0.compilations.fetch_add(1, Ordering::Relaxed);
-        Pending::new(&self.0.setup.folder, source, kernels, self.0.setup.patience)
+        let Setup { folder, patience, refused, .. } = &self.0.setup;
+        match refused.filter(|refused| kernels.contains(refused)) {
+            Some(kernel) => Pending::refused(kernel, source),
+            None => Pending::new(folder, source, kernels, *patience),
+        }
     }
 
     fn wait(&self, pending: Pending) -> Result<Vec<Kernel>, Error> {

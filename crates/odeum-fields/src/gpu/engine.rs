@@ -6,6 +6,7 @@ use super::pipeline;
 use super::reduce::Extremes;
 use super::shape::Shape;
 use super::source::Variant;
+use super::step;
 use super::step_cache::StepCache;
 use crate::analysis::reduce::Summary;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
@@ -44,6 +45,9 @@ pub(super) fn needs<T: Scalar>(
     let Problem { model, grid, .. } = problem;
     let boundaries = problem.boundaries.bind(grid, model.species(), model.params())?;
     let slabs = Slab::whole(grid.shape()[2], boundaries[0].wraps(2)).split(parts)?;
+    if !step::fits_for_certain::<T>(problem) {
+        step::check(&Plan::<T>::new(problem)?)?;
+    }
     slabs.iter().map(|slab| bytes_needed::<T>(problem, slab, method)).collect()
 }
 
@@ -62,6 +66,7 @@ impl<T: Scalar, D: Device> Engine<T, D> {
             let remedy = format!("wants {cells:?} cells of {species} species");
             return Err(Error::input("field", found, remedy));
         }
+        step::check(&plan)?;
         let slabs = plan.slab.split(devices.len())?;
         let links = Links::new(&devices)?;
         let plans: Vec<Plan<T>> = match slabs.len() {
@@ -86,7 +91,7 @@ impl<T: Scalar, D: Device> Engine<T, D> {
 
     /// The tiling by which to take up to so many steps at once: the first whose kernels are there.
     /// Those before it are compiled meanwhile; where none is there, all are, and the last is waited for.
-    pub(super) fn choose(&mut self, most: usize, variant: Variant) -> Tiling {
+    fn choose(&mut self, most: usize, variant: Variant) -> Tiling {
         let Engine { parts, problem, tilings, patient, .. } = self;
         let mut has =
             |tiling: &&Tiling| parts.iter_mut().all(|part| part.has(problem, (**tiling, variant)));
@@ -103,15 +108,31 @@ impl<T: Scalar, D: Device> Engine<T, D> {
         *there.and_then(|n| fit().nth(n)).unwrap_or(&tilings[tilings.len() - 1])
     }
 
-    /// What each part sweeps, by kernels of this tiling.
+    /// The [chosen](Engine::choose) tiling, and what each part sweeps by its kernels. One whose kernels do not compile is not
+    /// chosen again where there are others.
     pub(super) fn ready(
         &mut self,
-        tiling: Tiling,
+        most: usize,
         sweeps: &[Sweep<T>],
-    ) -> Result<Vec<Ready<D>>, Error> {
-        let Engine { parts, problem, .. } = self;
-        let each = parts.iter_mut().zip(sweeps);
-        each.map(|(part, sweep)| part.ready(problem, tiling, sweep)).collect()
+    ) -> Result<(Tiling, Vec<Ready<D>>), Error> {
+        loop {
+            let tiling = self.choose(most, sweeps[0].step.variant);
+            let Engine { parts, problem, tilings, .. } = self;
+            let each = parts.iter_mut().zip(sweeps);
+            let ready: Result<Vec<_>, Error> =
+                each.map(|(part, sweep)| part.ready(problem, tiling, sweep)).collect();
+            // The last takes single steps.
+            let single = |other: &Tiling| *other != tiling && other.depth == 1;
+            let others = !self.patient && tilings.iter().any(single);
+            match ready {
+                Err(Error::Compile { .. }) if others => {
+                    tilings.retain(|other| *other != tiling);
+                    // Recordings are of the tiling that was the fastest.
+                    self.euler.recordings.clear();
+                }
+                ready => return Ok((tiling, ready?)),
+            }
+        }
     }
 
     /// Gives a sweep to all parts.
@@ -162,7 +183,8 @@ fn tilings_of<T: Scalar>(plan: &Plan<T>, device: &impl Device) -> Result<Vec<Til
     };
     let cell = plan.cell();
     let several = several.map(|tiling| fitted(tiling, plan).within(shared, &cell));
-    let finite = several.filter(|tiling| tiling.check(&cell, shared).is_ok());
+    let suits = |tiling: &Tiling| tiling.check(&cell, shared).is_ok();
+    let finite = several.filter(|tiling| suits(tiling) && step::fits(plan, tiling.depth));
     let single = single(plan, &shape, shared);
     Ok(finite.into_iter().chain([single, single.quick()]).collect())
 }
@@ -174,8 +196,7 @@ impl<T: Scalar, D: Device> Backend<T> for Engine<T, D> {
             return self.parts.iter().try_for_each(|part| part.combine(what, out));
         }
         let sweeps: Vec<_> = self.parts.iter().map(|part| part.blend((t, u), what, out)).collect();
-        let tiling = self.choose(1, sweeps[0].step.variant);
-        let ready = self.ready(tiling, &sweeps)?;
+        let (_, ready) = self.ready(1, &sweeps)?;
         self.give(&ready, out)
     }
 

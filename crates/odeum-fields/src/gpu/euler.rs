@@ -6,7 +6,7 @@
 
 use super::engine::Engine;
 use super::part::{self, Part, Ready, Sweep};
-use super::step::{self, Step};
+use super::step;
 use super::step_cache::{Kept, Recorded};
 use crate::backend::{Backend, Batch, Slot, Taken};
 use odeum_cuda::{Device, Stream};
@@ -103,13 +103,12 @@ impl<T: Scalar, D: Device> Engine<T, D> {
     fn steps(&mut self, batch: &Batch, from: u64, count: u64) -> Result<(), Error> {
         let h = batch.h;
         // What is waited for is not timed.
-        let depth = self.fastest().depth as u64;
-        let piece = RECORDED as u64 * depth;
-        for most in [count, count % depth] {
+        for most in [count, count % self.fastest().depth as u64] {
             if most > 0 {
                 self.step((batch, from), most)?;
             }
         }
+        let piece = RECORDED as u64 * self.fastest().depth as u64;
         if count >= piece {
             self.record(batch, from)?;
         }
@@ -153,11 +152,10 @@ impl<T: Scalar, D: Device> Engine<T, D> {
         let depth = self.fastest().depth;
         let several = if most < depth as u64 { None } else { sweeps(&self.parts, depth) };
         let most = if several.is_some() { depth } else { 1 };
-        let variant = Step::new(&self.parts[0].plan, batch.t(from), batch.h).variant;
-        let tiling = self.choose(most, variant);
         // Kernels that take a single step read the first of several.
         let sweeps = several.or_else(|| sweeps(&self.parts, 1)).unwrap_or_default();
-        Ok((tiling.depth as u64, self.ready(tiling, &sweeps)?))
+        let (tiling, ready) = self.ready(most, &sweeps)?;
+        Ok((tiling.depth as u64, ready))
     }
 
     /// Records many steps, where that serves: those of one GPU, which waits for no other.

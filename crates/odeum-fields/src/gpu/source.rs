@@ -2,6 +2,7 @@
 
 use super::pipeline;
 use super::shape::{Shape, mask_words};
+use super::step;
 use crate::plan::{Blow, Plan};
 use crate::problem::boundaries::{End, Ghost};
 use crate::problem::{Advection, Problem};
@@ -187,14 +188,25 @@ fn equations<T: Scalar>(text: &mut Text, problem: &Problem, plan: &Plan<T>) {
     text.define("OD_LINEAR", i32::from(plan.linear.is_some()));
     let (species, laplacians) = (plan.layout.species, plan.layout.species + plan.n_potentials());
     let (mut spreads, mut reacts, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut is_diagonal = false;
     if let Some([rhs, potentials]) = &plan.linear {
-        spreads.extend(rhs.parts.iter().flatten().map(|k| i32::from(*k != 0.0).to_string()));
+        is_diagonal = rhs.is_diagonal();
+        spreads.extend(step::factors(rhs).iter().map(|k| i32::from(*k != 0.0).to_string()));
         reacts.extend(rhs.reacts.iter().map(|r| i32::from(*r).to_string()));
         let scaled = |k: &f64| literal(k * plan.weights.scale);
         parts.extend(potentials.parts.iter().flatten().map(scaled));
     }
-    let index = format!("{laplacians} * s + n");
-    text.table("bool", "od_spreads(int s, int n)", &index, &spreads);
+    // Of very many species a table of all pairs would take the compiler long, wherever it is read.
+    let (index, others) = match is_diagonal {
+        true => ("s".to_owned(), "s == n && "),
+        false => (format!("{laplacians} * s + n"), ""),
+    };
+    text.define("OD_SPREADS", spreads.len());
+    text.table("bool", "od_contains(int s, int n)", &index, &spreads);
+    text.line(format_args!(
+        "OD_FN bool od_spreads(int s, int n) {{ return {others}od_contains(s, n); }}\n\
+         OD_FN int od_spread(int s, int n) {{ return {index}; }}"
+    ));
     text.table("bool", "od_reacts(int s)", "s", &reacts);
     text.table("real", "od_potential_part(int n, int s)", &format!("{species} * n + s"), &parts);
     // Species that the potentials read.

@@ -2,13 +2,14 @@
 
 use super::source::{Blended, Variant};
 use crate::backend::Batch;
+use crate::plan::linear::Linear;
 use crate::plan::{Blow, Plan, Source};
 use crate::problem::Problem;
 use crate::problem::boundaries::{Ghost, SpeciesBoundaries};
 use crate::problem::quantity::TimeDependent;
-use odeum_ode::Scalar;
+use odeum_ode::{Error, Scalar};
 
-/// The numbers of `OdStep`, all of one type: t, h, factors of Laplacians \[S × (S + K)\], shifts of
+/// The numbers of `OdStep`, all of one type: t, h, [factors] of Laplacians and a zero, shifts of
 /// boundaries \[6 S\], speeds \[3\], rates.
 /// After these the factors and addresses of what else the result is made of.
 pub(super) struct Step<T> {
@@ -27,18 +28,65 @@ pub(super) struct Addends {
     pub(super) out: u64,
 }
 
+/// Bytes that a kernel takes as arguments (CUDA C++ Programming Guide, from driver 530 on), but for what they are beside the
+/// numbers of steps: addresses, planes, a map of memory, and what a step that blends has.
+const MOST_BYTES: usize = 32_764 - 512;
+
+/// The factors of Laplacians in F that kernels are given: those of species of their own, or \[S × (S + K)\].
+pub(super) fn factors(rhs: &Linear) -> Vec<f64> {
+    match rhs.is_diagonal() {
+        true => rhs.parts.iter().enumerate().map(|(s, parts)| parts[s]).collect(),
+        false => rhs.parts.concat(),
+    }
+}
+
+/// Refuses a problem whose steps have more numbers than a kernel takes as arguments.
+pub(super) fn check<T: Scalar>(plan: &Plan<T>) -> Result<(), Error> {
+    if fits(plan, 1) {
+        return Ok(());
+    }
+    let (word, species, sources) = (size_of::<T>(), plan.layout.species, plan.sources.len());
+    let (argument, found) =
+        if sources > 7 * species { ("sources", sources) } else { ("species", species) };
+    let (precision, other) = match word {
+        8 => ("double", "single precision or the processor"),
+        _ => ("single", "the processor"),
+    };
+    let remedy = format!(
+        "a step has {} bytes of numbers, and a kernel on a GPU takes {MOST_BYTES}: {} species that diffuse by themselves in \
+         {precision} precision (a point source counts a seventh of one); take {other}",
+        word * count(plan),
+        MOST_BYTES / word / 7 - 1,
+    );
+    Err(Error::input(argument, found, remedy))
+}
+
+/// Whether a kernel takes so many steps of a problem at once.
+pub(super) fn fits<T: Scalar>(plan: &Plan<T>, steps: usize) -> bool {
+    steps * count(plan) * size_of::<T>() <= MOST_BYTES
+}
+
+/// Numbers of a step.
+fn count<T: Scalar>(plan: &Plan<T>) -> usize {
+    Step::new(plan, 0.0, 0.0).numbers.len()
+}
+
+/// Whether steps fit whatever the equations are.
+pub(super) fn fits_for_certain<T: Scalar>(problem: &Problem) -> bool {
+    let (species, sources) = (problem.model.species().len(), problem.sources.len());
+    let laplacians = species + problem.model.potentials().outputs().len();
+    (species * (laplacians + 6) + sources + 7) * size_of::<T>() <= MOST_BYTES
+}
+
 impl<T: Scalar> Step<T> {
     /// The step of size `h` from time `t`.
     pub(super) fn new(plan: &Plan<T>, t: f64, h: f64) -> Step<T> {
         let mut numbers = vec![T::from_f64(t), T::from_f64(h)];
-        let laplacians = plan.layout.species + plan.n_potentials();
-        match &plan.linear {
-            Some([rhs, _]) => {
-                let spread = |part: &f64| T::from_f64(h * (part * plan.weights.scale));
-                numbers.extend(rhs.parts.iter().flatten().map(spread));
-            }
-            None => numbers.resize(2 + plan.layout.species * laplacians, T::from_f64(0.0)),
+        if let Some([rhs, _]) = &plan.linear {
+            let spread = |part: &f64| T::from_f64(h * (part * plan.weights.scale));
+            numbers.extend(factors(rhs).iter().map(spread));
         }
+        numbers.push(T::from_f64(0.0));
         numbers.extend(shifts(plan, t));
         let speed = speeds(plan, t);
         numbers.extend(speed.map(|speed| T::from_f64(speed.abs())));

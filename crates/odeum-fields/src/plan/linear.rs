@@ -55,6 +55,14 @@ impl Linear {
         Some(Linear { local, parts, reacts })
     }
 
+    /// Whether no output contains another Laplacian than its own.
+    pub(crate) fn is_diagonal(&self) -> bool {
+        let others = |(s, parts): (usize, &Vec<f64>)| {
+            parts.iter().enumerate().any(|(n, part)| n != s && *part != 0.0)
+        };
+        !self.parts.iter().enumerate().any(others)
+    }
+
     /// The numbers d when every output is fₛ = dₛ Lₛ and there are no potentials.
     pub(crate) fn diffusion_only(&self) -> Option<Vec<f64>> {
         let own = |s: usize| {

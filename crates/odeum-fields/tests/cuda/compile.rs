@@ -3,11 +3,12 @@
 //!
 //! `ODEUM_BLESS=1` writes the snapshot anew. Without the compiler the tests are skipped.
 
+use crate::common::model;
 use crate::nvrtc;
 use odeum_fields::gpu::Tiling;
 use odeum_fields::gpu::inspect::{self, KernelText};
 use odeum_fields::problems::Builtin;
-use odeum_fields::{Advection, Boundaries, Boundary, Mask, Problem};
+use odeum_fields::{Advection, Boundaries, Boundary, Grid, Mask, Problem};
 use odeum_ode::Scalar;
 use std::fmt::Write;
 
@@ -123,6 +124,19 @@ fn report() -> Option<String> {
 #[test]
 fn registers_and_spills_are_those_of_the_snapshot() {
     nvrtc::assert_is_snapshot(report, SNAPSHOT);
+}
+
+/// A step has no numbers for what species do not read of each other: a kernel takes 32,764 bytes as arguments.
+#[test]
+fn kernels_of_many_species_compile() {
+    let names: Vec<String> = (0..64).map(|n| format!("s{n}")).collect();
+    let equation = |n: usize| format!("0.1 * lap(s{n}) - s{n} * s{}", (n + 1) % 64);
+    let equations: Vec<String> = (0..64).map(equation).collect();
+    let pairs = names.iter().map(String::as_str).zip(equations.iter().map(String::as_str));
+    let problem = Problem::new(model(&pairs.collect::<Vec<_>>()), Grid::new([64; 3], 1.0).unwrap());
+    let tiling = Tiling { pack: 1, rows: 1, inner: false, ..Tiling::of(64, 0, 8) };
+    let text = inspect::kernel::<f64>(&problem, tiling, 1.0).unwrap();
+    nvrtc::resources("64 species", text.name, &text.source);
 }
 
 /// Copies and barriers that tiles are brought by differ from one generation of GPUs to the next.

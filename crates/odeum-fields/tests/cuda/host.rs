@@ -30,6 +30,11 @@ pub(crate) fn slow(patience: usize) -> Host {
     setup().patience(patience).device()
 }
 
+/// One whose compiler takes its time, and does not take texts with this kernel.
+pub(crate) fn refusing(kernel: &'static str, patience: usize) -> Host {
+    setup().refusing(kernel).patience(patience).device()
+}
+
 /// One with so many bytes of memory.
 pub(crate) fn with_memory(bytes: usize) -> Host {
     setup().memory(bytes).device()

@@ -6,7 +6,7 @@ use crate::host;
 use odeum_fields::problems::Builtin;
 use odeum_fields::{
     Advection, Boundaries, Boundary, Checkpoint, Clock, Field, Grid, Method, Options, Outcome,
-    Precision, Problem, Quantity, Simulation, Steps, Velocity, noise, rough,
+    Precision, Problem, Quantity, Simulation, Steps, Velocity, gpu, noise, rough,
 };
 use odeum_ode::{Cpu, Error, Status, Tolerance};
 use std::ops::ControlFlow;
@@ -276,6 +276,56 @@ fn kernels_that_come_late_change_no_bit() {
             assert!(found == wanted, "{:?}", options.method);
         }
     }
+}
+
+/// So many that a kernel does not take the numbers of a step: refused before anything is compiled.
+#[test]
+fn more_species_than_a_kernel_takes_are_refused() {
+    let names: Vec<String> = (0..700).map(|n| format!("s{n}")).collect();
+    let equations: Vec<_> =
+        names.iter().map(|name| format!("0.1 * lap({name}) - {name}")).collect();
+    let pairs: Vec<_> =
+        names.iter().map(String::as_str).zip(equations.iter().map(String::as_str)).collect();
+    let problem = Problem::new(model(&pairs), Grid::new([4; 3], 1.0).unwrap());
+    let refused = gpu::bytes::<f64>(&problem, Method::Euler, 1).unwrap_err().to_string();
+    let of_double = "574 species that diffuse by themselves in double precision";
+    assert!(refused.contains("found 700") && refused.contains(of_double), "{refused}");
+    assert!(refused.contains("take single precision or the processor"), "{refused}");
+    assert!(gpu::bytes::<f32>(&problem, Method::Euler, 1).is_ok());
+    if host::is_available() {
+        let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
+        let options = Options::euler(0.01);
+        let begun = Simulation::on_device(&problem, start, &options, host::device());
+        assert_eq!(begun.err().unwrap().to_string(), refused);
+    }
+}
+
+/// Several steps at once whose kernel does not compile are taken one by one, whether that is seen at once or amid them.
+#[test]
+fn kernels_that_do_not_compile_are_left_out_where_there_are_others() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([24, 5, 3]);
+    let options = Options { force: true, ..Options::euler(0.002) };
+    let begin = |device| {
+        let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
+        Simulation::on_device(&problem, start, &options, device).unwrap()
+    };
+    for patience in [0, 3] {
+        let ends = [host::slow(patience), host::refusing("od_box", patience)].map(|device| {
+            let mut simulation = begin(device);
+            assert_eq!(simulation.tiling().unwrap().depth, 3);
+            for steps in [1, 9, 400] {
+                assert_eq!(simulation.steps(steps, 0, &mut go_on).unwrap(), Outcome::Reached);
+            }
+            (simulation.field().unwrap().into_owned(), simulation.tiling().unwrap().depth)
+        });
+        assert!(ends[0].0 == ends[1].0 && ends[0].1 == 3 && ends[1].1 == 1, "{patience}");
+    }
+    // Where all are refused the compiler's word is that of the run.
+    let error = begin(host::refusing("od_euler", 0)).steps(1, 0, &mut go_on).unwrap_err();
+    assert!(matches!(error, Error::Compile { .. }), "{error}");
 }
 
 /// A simulation that begins with a single step, as those do that are watched, asks for the kernel of several as

@@ -26,8 +26,8 @@ template <int N, int H = OD_ROWS> struct OdPatch {
 // What changes from step to step. Of boundaries that do not shift the numbers are not read.
 struct OdStep {
     real t, h;
-    // h times the factor of a Laplacian over OD_SCALE, of each species and potential, in F.
-    real spread[OD_S * (OD_S + OD_POTENTIALS)];
+    // h times the factor of a Laplacian over OD_SCALE, of each species and potential in F.
+    real spread[OD_SPREADS + 1];
     real shift[OD_S * 6];
     // |w| / edge of a cell.
     real speed[3];

@@ -119,7 +119,7 @@ template <int H> OD_FN void od_finish(
                 real value = flow[s].sum.v[j][k];
                 OD_EACH(n, OD_S + OD_POTENTIALS) {
                     if (!od_spreads(s, n)) continue;
-                    const real part = step.spread[s * (OD_S + OD_POTENTIALS) + n];
+                    const real part = step.spread[od_spread(s, n)];
                     value = od_fma(part, above.of[n].v[j][k], value);
                 }
 #if OD_VELOCITY && !OD_VELOCITY_LOW_Z
@@ -188,7 +188,7 @@ template <int H, bool INNER> OD_FN void od_begin(
 #endif
                 OD_EACH(n, OD_S + OD_POTENTIALS) {
                     if (!od_spreads(s, n)) continue;
-                    const real part = step.spread[s * (OD_S + OD_POTENTIALS) + n];
+                    const real part = step.spread[od_spread(s, n)];
                     value = od_fma(part, own.of[n].v[j][k], value);
                 }
                 flow[s].sum.v[j][k] = value;

@@ -52,7 +52,7 @@ struct OdStepRule {
     // The field that completes a result.
     OD_FN_MEMBER static int ends(int r) { return od_last_field(r); }
     OD_FN_MEMBER real part(int r, int f) const {
-        return step.spread[r * (OD_S + OD_POTENTIALS) + od_field(f)];
+        return step.spread[od_spread(r, od_field(f))];
     }
     OD_FN_MEMBER void row(int f, int r, real (&u)[4]) const {
         const int n = od_field(f);
