@@ -94,6 +94,9 @@ pub(crate) trait Backend<T: odeum_ode::Scalar> {
     /// stage spoils all that follow.
     fn non_finite(&mut self, slot: Slot) -> Result<Option<(usize, [usize; 3])>, Error>;
 
+    /// A step was left on its way: what it swept says nothing about the state.
+    fn leave(&mut self) {}
+
     /// The error of RKC between [`Slot::Now`] and [`Slot::Next`], whose right-hand sides are in
     /// [`Slot::Rhs`] and [`Slot::Older`]; NaN when any value is not finite.
     fn rkc_error(&mut self, tolerance: &Tolerance, h: f64) -> Result<f64, Error>;

@@ -81,6 +81,10 @@ impl<T: Precision> Backend<T> for Host<T> {
         Ok(if finite { None } else { first_non_finite(&self.fields[slot as usize]) })
     }
 
+    fn leave(&mut self) {
+        self.finite = true;
+    }
+
     fn rkc_error(&mut self, tolerance: &Tolerance, h: f64) -> Result<f64, Error> {
         if !std::mem::replace(&mut self.finite, true) {
             return Ok(f64::NAN);

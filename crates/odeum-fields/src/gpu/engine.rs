@@ -231,7 +231,15 @@ impl<T: Scalar, D: Device> Backend<T> for Engine<T, D> {
         }
         let values = self.problem.cells() * self.problem.model.species().len();
         let norm = (sum / values as f64).sqrt();
-        Ok(if norm.is_finite() { norm } else { f64::NAN })
+        if norm.is_infinite() {
+            // Squares of finite values, or a rate that is not.
+            for slot in [Slot::Next, Slot::Rhs, Slot::Older] {
+                if self.non_finite(slot)?.is_some() {
+                    return Ok(f64::NAN);
+                }
+            }
+        }
+        Ok(norm)
     }
 
     fn summaries(&self) -> Result<Vec<Summary>, Error> {

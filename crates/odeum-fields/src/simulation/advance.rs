@@ -199,6 +199,7 @@ impl<T: Precision> Simulation<T> {
             Method::Rkc { .. } | Method::Rkl2 { .. } => self.stabilised(h, end, whole)?,
         };
         let Step::Taken(Taken { steps: taken, non_finite }) = step else {
+            self.backend.leave();
             return Ok(Attempt::Stopped);
         };
         if let Some(h) = self.size()

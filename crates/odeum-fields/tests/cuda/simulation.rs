@@ -278,6 +278,30 @@ fn kernels_that_come_late_change_no_bit() {
     }
 }
 
+/// An error whose square is beyond the range of numbers rejects a step as any other does.
+#[test]
+fn errors_beyond_the_range_of_numbers_reject_steps() {
+    if !host::is_available() {
+        return;
+    }
+    let equations = [("u", "1 + 1e170 * max(u - 0.5, 0)")];
+    let problem = Problem::new(model(&equations), Grid::new([5, 4, 3], 1.0).unwrap());
+    let steps = Steps::Adaptive(Tolerance::new(1e-6, 1e-6));
+    let options = Options::new(Method::Rkc { stages: None }, steps);
+    let start = Field::<f64>::zeros(&problem.grid, 1).unwrap();
+    let clocks = both_from(&problem, &options, start).map(|mut simulation| {
+        let mut asked = 0;
+        let outcome = simulation.go(1.4, &mut |_| {
+            asked += 1;
+            if asked == 1 { ControlFlow::Continue(1) } else { ControlFlow::Break(()) }
+        });
+        assert_eq!(outcome.unwrap(), Outcome::Stopped);
+        simulation.clock()
+    });
+    assert_eq!(clocks[0].counts.rejected, 1);
+    assert!(!clocks[1].non_finite && clocks[0] == clocks[1], "{clocks:?}");
+}
+
 /// So many that a kernel does not take the numbers of a step: refused before anything is compiled.
 #[test]
 fn more_species_than_a_kernel_takes_are_refused() {

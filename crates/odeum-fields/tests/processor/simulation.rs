@@ -608,6 +608,24 @@ fn a_step_is_left_between_its_stages() {
     }
 }
 
+/// What a step met before it was left says nothing about a shorter one that is taken then.
+#[test]
+fn a_step_that_is_left_after_overflow_leaves_nothing() {
+    let problem =
+        Problem::new(model(&[("u", "1 + exp(1e4 * (u - 0.5))")]), Grid::new([4; 3], 1.0).unwrap());
+    let steps = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+    let options = Options::new(Method::Rkc { stages: None }, steps);
+    for after in 1..3 {
+        let start = Field::<f64>::zeros(&problem.grid, 1).unwrap();
+        let mut simulation = Simulation::new(&problem, start, 0.0, &options, cpu(1)).unwrap();
+        let asked = AtomicUsize::new(0);
+        simulation.stop_when(move || asked.fetch_add(1, Ordering::Relaxed) + 1 == after);
+        assert_eq!(simulation.advance_to(100.0).unwrap(), Outcome::Stopped);
+        assert_eq!(simulation.advance_to(1e-3).unwrap(), Outcome::Reached);
+        assert_eq!(simulation.counts().rejected, 0, "{after}");
+    }
+}
+
 /// Fields that caches do not keep take two steps in a pass: the bits, the failing step and the
 /// last finite field are those of single steps.
 #[test]
