@@ -9,7 +9,7 @@ use crate::time::places::Care;
 /// Species up to which nothing is left out.
 const ALL: usize = 8;
 
-/// Operations [S³] at the start, which are some seconds, and on the way.
+/// Operations \[S³\] at the start, which are some seconds, and on the way.
 const OPERATIONS: [f64; 2] = [4e8, 2.5e7];
 
 /// Cells that are worth more than more waves, and those that are looked at whatever they cost.

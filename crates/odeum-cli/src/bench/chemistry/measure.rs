@@ -170,12 +170,16 @@ impl<'a> Study<'a> {
                     (Some(arrays), Some(locked)) => {
                         let solved = locked.solve(&solver, (0.0, self.dt), arrays);
                         let (seconds, solution) = solved.map_err(broken)?;
-                        (Ended::Here(solution), Some(seconds))
+                        (Ended::Here(Box::new(solution)), Some(seconds))
                     }
                     (Some(arrays), None) => {
-                        (Ended::Here(again(&solver, &ensemble, arrays).map_err(broken)?), None)
+                        let solution = again(&solver, &ensemble, arrays).map_err(broken)?;
+                        (Ended::Here(Box::new(solution)), None)
                     }
-                    (None, _) => (Ended::Here(solver.solve(&ensemble).map_err(broken)?), None),
+                    (None, _) => {
+                        let solution = solver.solve(&ensemble).map_err(broken)?;
+                        (Ended::Here(Box::new(solution)), None)
+                    }
                 },
             };
             let taken = seconds_of_run.unwrap_or_else(|| begun.elapsed().as_secs_f64());
@@ -188,7 +192,7 @@ impl<'a> Study<'a> {
             if let (Place::SameArrays(_) | Place::LockedArrays(_), Ended::Here(arrays)) =
                 (run.place, ended)
             {
-                written = Some(arrays);
+                written = Some(*arrays);
             }
         };
         let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
@@ -266,14 +270,14 @@ impl<'a> Study<'a> {
 
 /// Where the end states of a run are.
 enum Ended {
-    Here(Solution<f64>),
+    Here(Box<Solution<f64>>),
     OnGpu(Session<f64>),
 }
 
 impl Ended {
     fn solution(self) -> Result<Solution<f64>, odeum_ode::Error> {
         match self {
-            Ended::Here(solution) => Ok(solution),
+            Ended::Here(solution) => Ok(*solution),
             Ended::OnGpu(mut session) => session.solution(),
         }
     }

@@ -217,7 +217,8 @@ mod tests {
         let Expansion { majorant, least, .. } = Expansion::new(&[&[], PHI], true);
         assert!((9..13).contains(&least), "{least}");
         for (k, most) in [(16, 1e-6), (21, 1e-8), (30, 1e-12), (47, 1e-15)] {
-            assert!(majorant[k] < most, "{k}: {:e}", majorant[k]);
+            // In parts of the function at zero, which is the shift.
+            assert!(majorant[k] < most * SHIFT, "{k}: {:e}", majorant[k]);
         }
     }
 }
