@@ -137,12 +137,7 @@ fn slow_and_fast_decay_is_followed_in_single_precision() {
     let options = Options::new(Tolerance::new(1e-4, 1e-6)).max_steps(1000);
     let system = DynSystem::new(Decay::<2>);
     for method in methods_with_jacobians() {
-        // Exponential methods do not follow rates whose squares are no numbers.
-        let rates: &[f64] = match method {
-            Method::Exponential(_) => &[1e-19, 1.0, 1e17],
-            _ => &[1e-30, 1e-25, 1e-22, 1e-19, 1.0, 1e17, 1e20, 1e25],
-        };
-        for &k in rates {
+        for k in [1e-30, 1e-25, 1e-22, 1e-19, 1.0, 1e17, 1e20, 1e25] {
             let ensemble = ensemble::<f32>(&[1.0, 0.0], 1, &[k], (0.0, 5.0 / k));
             for (place, found) in everywhere(&system, &ensemble, &method, &options) {
                 let (stats, b) = (found.stats[0], found.states[1]);

@@ -45,7 +45,7 @@ struct OdExponential {
     OD_FN_MEMBER void nonlinearity(OdStepLoop &c, const OdSystem &x, OdMemory &memory, int j, real step,
                                    const real (&increment)[OD_EACH], real (&out)[OD_EACH]) {
         const OdGroup &g = x.g;
-        const real elapsed = step * od_c(j), over = real(1) / elapsed;
+        const real elapsed = step * od_c(j);
         real stage[OD_EACH];
         OD_OWN(e, i) stage[e] = x.y[e] + increment[e];
 #if OD_EVENT
@@ -57,14 +57,15 @@ struct OdExponential {
         od_evaluate(c, x, memory, c.t + elapsed, stage);
         // Before the state, which f may share its place with, becomes a vector to multiply.
         OD_OWN(e, i) out[e] = memory.slope[i] - slope[e];
-        OD_OWN(e, i) memory.state[i] = increment[e] * over;
+        // Of the increment and not of its rate, which J would make a square of rates.
+        OD_OWN(e, i) memory.state[i] = increment[e];
         OD_GROUP_BARRIER();
         real linear[OD_EACH];
         od_group_product(g, memory.matrices().jacobian(), memory.state, linear);
 #if OD_GROUP_USES_TIME
-        OD_OWN(e, i) linear[e] = linear[e] + x.rate[e];
+        OD_OWN(e, i) linear[e] = od_fma(x.rate[e], elapsed, linear[e]);
 #endif
-        OD_OWN(e, i) out[e] = od_fma(-elapsed, linear[e], out[e]);
+        OD_OWN(e, i) out[e] = out[e] - linear[e];
     }
 
     template <class Propose>

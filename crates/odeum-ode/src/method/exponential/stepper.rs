@@ -75,21 +75,21 @@ impl<'a, L: Lanes> ExponentialStepper<'a, L> {
         let n = at.y.len();
         let Self { matrix, sums, stage, f, .. } = self;
         let elapsed = h * L::lit(self.tableau.c[j]);
-        let increment = &mut sums[(j - 1) * n..j * n];
+        let increment = &sums[(j - 1) * n..j * n];
         for i in 0..n {
             stage[i] = at.y[i] + increment[i];
-            increment[i] = increment[i] / elapsed;
         }
         if j == 1 {
             self.middle.copy_from_slice(stage);
         }
         let point = Point { t: at.t + elapsed, y: stage, p: at.p };
         matrix.evaluate(&point, f);
-        let (plan, direction, time) = (matrix.plan(), &*increment, L::lit(1.0));
+        // Of the increment and not of its rate, which J would make a square of rates.
+        let (plan, direction, time) = (matrix.plan(), increment, elapsed);
         let derivatives = &matrix.derivatives;
         L::outline(Along { plan, direction, time, derivatives, out: &mut *stage });
         for i in 0..n {
-            stage[i] = f[i] - matrix.slope[i] - elapsed * stage[i];
+            stage[i] = f[i] - matrix.slope[i] - stage[i];
         }
     }
 }
