@@ -252,8 +252,8 @@ impl<'a> Members<'a> {
             Base::Fixed(value) => precision.vanishes(*value).then_some(*value),
             Base::Along(values, _) => values.iter().copied().find(|x| precision.vanishes(*x)),
         };
-        let parameters = self.variables.iter().enumerate().skip(self.case.model.dim());
-        parameters.into_iter().find_map(|(variable, v)| Some((variable, values(v)?)))
+        let mut parameters = self.variables.iter().enumerate().skip(self.case.model.dim());
+        parameters.find_map(|(variable, v)| Some((variable, values(v)?)))
     }
 
     /// The first variable that may leave the range of the precision, with its largest size.

@@ -24,8 +24,8 @@ pub struct Model {
     pub span: Option<(f64, f64)>,
     /// The right-hand side, with what solvers need of it.
     pub rhs: DynSystem,
-    /// Numbers of its equations that are zero or infinite in single precision.
-    pub outside_single: Vec<f64>,
+    /// A number of its equations that is zero or infinite in single precision.
+    pub outside_single: Option<f64>,
 }
 
 /// A named number.
@@ -72,7 +72,7 @@ impl Model {
             start: Start::Direct,
             span: Some(problem.span),
             rhs: DynSystem::from(problem),
-            outside_single: Vec::new(),
+            outside_single: None,
         }
     }
 

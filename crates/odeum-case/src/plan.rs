@@ -172,30 +172,28 @@ fn check_span(case: &Case, findings: &Findings) -> Option<()> {
 
 /// What the library refuses, at the place in the case file it is about.
 fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findings: &Findings) {
-    if let Some((variable, size)) = members.overflow(case.run.precision) {
+    let precision = case.run.precision;
+    let too_large = members.overflow(precision).map(|found| {
+        let help = "scale it, perturb it less, or use precision = \"f64\"";
+        (found, "may be too large for", help)
+    });
+    let vanishing = || {
+        let found = members.vanishing(precision)?;
+        Some((found, "is zero in", "scale it, or use precision = \"f64\""))
+    };
+    if let Some(((variable, value), what, help)) = too_large.or_else(vanishing) {
         let name = case.model.names().nth(variable).unwrap_or_default();
         findings.push(
-            Finding::error(format!("`{name}` may be too large for {}", T::NAME))
-                .in_file(case.source.name())
-                .field(name)
-                .found(size)
-                .help("scale it, perturb it less, or use precision = \"f64\""),
-        );
-        return;
-    }
-    if let Some((variable, value)) = members.vanishing(case.run.precision) {
-        let name = case.model.names().nth(variable).unwrap_or_default();
-        findings.push(
-            Finding::error(format!("`{name}` is zero in {}", T::NAME))
+            Finding::error(format!("`{name}` {what} {}", T::NAME))
                 .in_file(case.source.name())
                 .field(name)
                 .found(value)
-                .help("scale it, or use precision = \"f64\""),
+                .help(help),
         );
         return;
     }
-    if let (Precision::F32, [value, ..]) = (case.run.precision, &case.model.outside_single[..]) {
-        let what = if Precision::F32.vanishes(*value) { "zero" } else { "infinite" };
+    if let (Precision::F32, Some(value)) = (precision, case.model.outside_single) {
+        let what = if precision.vanishes(value) { "zero" } else { "infinite" };
         findings.push(
             Finding::warning(format!("a number of the equations is {what} in {}", T::NAME))
                 .in_file(case.source.name())

@@ -130,6 +130,7 @@ impl Graph {
                             None => value / at(base),
                         };
                         let partial = Symbol::lit(f64::from(exponent)) * power;
+                        // As 1/a, or as what is level nowhere.
                         let op = if exponent < 0 { Op::Recip } else { Op::Add };
                         scaled(&gradients[base.index()], partial, ZeroIf::of(op, of_operands[0]))
                     }

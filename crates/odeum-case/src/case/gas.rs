@@ -460,7 +460,7 @@ fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum_kinetics::Mechanism, file
         variables: model::variables(gas.names(), values),
         span: None,
         rhs: DynSystem::from(Arc::clone(&reactor)),
-        outside_single: Vec::new(),
+        outside_single: None,
         start: Start::Gas(Box::new(gas)),
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn read(
         states.iter().map(|e| e.name.clone()).collect(),
         params.iter().map(|e| e.name.clone()).collect(),
     );
-    let constants = system.graph().nodes().iter().filter_map(Node::constant);
+    let mut constants = system.graph().nodes().iter().filter_map(Node::constant);
     let names = state_names.iter().chain(&param_names).cloned();
     let variables = model::variables(names, states_start?.into_iter().chain(params_start?));
     Some(Model {
@@ -100,7 +100,7 @@ pub(super) fn read(
         start: Start::Direct,
         span: None,
         rhs: DynSystem::from(&system),
-        outside_single: constants.filter(|x| Precision::F32.loses(*x)).collect(),
+        outside_single: constants.find(|x| Precision::F32.loses(*x)),
     })
 }
 
