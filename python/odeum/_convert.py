@@ -110,7 +110,7 @@ def single(field: str, array: Floats) -> None:
 
 
 def not_lost(field: str, array: Floats) -> None:
-    """Refuses numbers above zero that single precision has as zero."""
+    """Refuses numbers other than zero that single precision has as zero."""
     lost = (array != 0.0) & (np.abs(array) <= _HALF_OF_SMALLEST)
     if lost.any():
         place = tuple(np.argwhere(lost)[0])
