@@ -20,6 +20,11 @@ def free(path: Path, overwrite: bool) -> None:
         raise InputError("path", f"{path}, which exists", "choose another path, or overwrite=True")
 
 
+def beside(case: Path, name: str) -> Path:
+    """A file that belongs to a case: beside it, under its whole name but for `.toml`, as cases may be called 0.5 and 0.6."""
+    return case.with_name(f"{case.name.removesuffix('.toml')}.{name}")
+
+
 def save_columns(path: Path, columns: Mapping[str, NDArray[np.float64]]) -> None:
     """Writes named arrays as NPZ, whatever their names: `np.savez` takes some for its own arguments."""
     with zipfile.ZipFile(path, "w") as archive:

@@ -15,7 +15,7 @@ import tomli_w
 from odeum import _options
 from odeum._case import Document, EnsembleCase, finished
 from odeum._convert import Floats, flag, kept, not_lost, number, single, whole
-from odeum._files import free, save_columns, writing
+from odeum._files import beside, free, save_columns, writing
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.session import Session
@@ -414,10 +414,10 @@ class Runs:
         path: Path | None,
         span: Any,
         overwrite: bool,
-        beside: Mapping[str, str],
+        texts: Mapping[str, str],
         options: dict[str, Any],
     ) -> str:
-        """Writes the case and what it needs: a table, and the texts of `beside` by the names of their files."""
+        """Writes the case and what it needs: a table, and `texts` by the names of their files."""
         whole = self._whole()
         if options.get("threads") is not None:
             raise InputError("threads", "in a case", "give them to the command: --threads")
@@ -432,21 +432,21 @@ class Runs:
             if path is None:
                 found = "None, with swept spans" if sweeps_spans else "None, with columns"
                 raise InputError("path", found, "give the path of the case file")
-            ensemble["table"] = path.with_suffix(".table.npz").name
+            ensemble["table"] = beside(path, "table.npz").name
         if not ensemble:
             del document["ensemble"]
         text = tomli_w.dumps(document)
         if path is None:
             return text
-        texts = {path: text, **{path.with_name(name): other for name, other in beside.items()}}
+        files = {path: text, **{path.with_name(name): other for name, other in texts.items()}}
         table = path.with_name(ensemble["table"]) if columns else None
-        for file in (*texts, *([table] if table else [])):
+        for file in (*files, *([table] if table else [])):
             free(file, overwrite)
         with writing(path):
             if table:
                 rows = max((len(c) for c in columns.values() if c.ndim), default=1)
                 save_columns(table, {name: np.broadcast_to(c, rows) for name, c in columns.items()})
-            for file, each in texts.items():
+            for file, each in files.items():
                 file.write_text(each, encoding="utf-8")
         return text
 

@@ -324,6 +324,15 @@ def test_case_files_are_not_replaced_silently(tmp_path):
         second.to_toml(tmp_path / "none" / "case.toml", (0, 4))
 
 
+def test_cases_called_by_a_number_have_files_of_their_own(tmp_path):
+    """Of `case_0.5` the last part is no ending: one table served this case and `case_0.6`."""
+    for mu in (0.5, 0.6):
+        van_der_pol()(mu=[mu, mu]).to_toml(tmp_path / f"case_{mu}", (0, 1), overwrite=True)
+    for mu in (0.5, 0.6):
+        wanted = van_der_pol()(mu=[mu, mu]).solve((0, 1))
+        np.testing.assert_array_equal(od.run(tmp_path / f"case_{mu}").y, wanted.y)
+
+
 def test_built_in_problems_have_their_own_span():
     lorenz = od.System.problem("lorenz")
     assert lorenz.states == ("x", "y", "z") and lorenz.parameters == ("sigma", "rho", "beta")

@@ -129,6 +129,14 @@ def test_paths_that_cannot_be(tmp_path):
     assert (tmp_path / "b.zarr" / "mine.txt").read_text() == "mine"
 
 
+def test_cases_called_by_a_number_have_arrays_of_their_own(tmp_path):
+    for u in (0.5, 0.6):
+        sim = od.Simulation(MODEL, {"u": np.full(U.shape, u), "v": U}, spacing=0.5, step=0.01)
+        sim.to_toml(tmp_path / f"case_{u}", until=1.0, overwrite=True)
+    for u in (0.5, 0.6):
+        assert (od.Simulation.from_case(tmp_path / f"case_{u}").arrays["u"] == u).all()
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -97,6 +97,8 @@ def test_reactors_integrators_and_case_files_have_both_texts(
     assert (tmp_path / "case.mechanism.inp").read_text() == ALONE
     assert (tmp_path / "case.thermo.inp").read_text() == THERMO
     assert (od.run(tmp_path / "case.toml").states == expected).all()
+    runs.to_toml(tmp_path / "case_0.5", (0.0, 1e-4))
+    assert (tmp_path / "case_0.5.mechanism.inp").read_text() == ALONE
 
     def advanced(mechanism: od.Mechanism) -> np.ndarray:
         T, Y = np.full(3, 3000.0), np.tile(mechanism.mass_fractions("H2:2, O2:1"), (3, 1))

@@ -11,6 +11,7 @@ import numpy as np
 
 from odeum import _odeum
 from odeum._convert import Floats, finite, positive
+from odeum._files import beside
 from odeum._fixed import Fixed
 from odeum.chemistry.composition import Composition, amounts, check_sums, scaled, small_negatives_as_zero
 from odeum.errors import InputError, OdeumWarning
@@ -198,7 +199,7 @@ class Mechanism(Fixed):
         for key in ("mechanism", "thermo"):
             name = section.get(key)
             if name in self._texts and not (Path(name).is_absolute() and self._texts[name] == _text(name)):
-                section[key] = case.with_suffix(f".{key}{Path(name).suffix or '.txt'}").name
+                section[key] = beside(case, f"{key}{Path(name).suffix or '.txt'}").name
                 files[section[key]] = self._texts[name]
         return section, files
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tomli_w
 
-from odeum._files import free, writing
+from odeum._files import beside, free, writing
 from odeum.errors import InputError
 from odeum.fields import paths, times
 
@@ -64,7 +64,7 @@ def _remove(folder: Path) -> None:
 def write_case(simulation: Simulation, path: Path, until: Any, overwrite: bool) -> None:
     """Writes the case of a simulation, and beside it the arrays that were given, under names that begin with its own."""
     raw, folder = simulation._raw, path.absolute().parent
-    given = {name: f"{path.stem}.{name}" for name in raw.given}
+    given = {name: beside(path, name).name for name in raw.given}
     used: set[Path] = set()
 
     def named(name: str) -> str:
