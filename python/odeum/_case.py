@@ -67,9 +67,11 @@ class EnsembleCase:
     def has_systems_of(self, other: EnsembleCase) -> bool:
         """True where a number means the same system in both, however it is integrated."""
         sections = all(self.document.get(key) == other.document.get(key) for key in ("system", "ensemble"))
+        files = self.folder == other.folder and self.mechanisms == other.mechanisms
         names = self.table.keys() == other.table.keys()
         return (
             sections
+            and files
             and names
             and all(np.array_equal(self.table[name], other.table[name]) for name in self.table)
         )

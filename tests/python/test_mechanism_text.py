@@ -141,3 +141,15 @@ def test_a_case_that_lost_a_text_says_so() -> None:
         gas.reactor("constant volume", fuel="H2", oxidizer="O2:1, N2:3.76").sweep(T=[2500.0]).solve(
             (0.0, 1e-4)
         )
+
+
+def test_parts_of_different_mechanisms_are_not_joined() -> None:
+    """They have one name and one place, but not one text."""
+    slower = od.Mechanism.from_text(ALONE.replace("4.577E19", "4.577E18"), name="chem.inp", thermo=THERMO)
+    parts = []
+    for gas in (in_memory(), slower):
+        runs = gas.reactor(fuel="H2", oxidizer="O2:1, N2:3.76").sweep(T=[2500.0, 3000.0])
+        parts.append([part.solve((0.0, 1e-6)) for part in runs.split(2)])
+    assert len(od.concat(parts[0])) == 2
+    with pytest.raises(od.InputError, match="another ensemble"):
+        od.concat([parts[0][0], parts[1][1]])
