@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from odeum import _nvrtc, _odeum
 from odeum._convert import Floats
 from odeum._findings import tell as tell_findings
 from odeum._progress import Progress, told
-from odeum.errors import Interrupted
+from odeum.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from odeum.runs import Axis
@@ -34,18 +36,37 @@ def keys_of(path: Path) -> Document:
         return {}
 
 
+def digests(document: Document, folder: str) -> dict[str, str]:
+    """Digests of the files that a document names, by the keys that do; what cannot be read has none."""
+    made = {}
+    for section, key in (("ensemble", "table"), ("system", "mechanism"), ("system", "thermo")):
+        keys = document.get(section)
+        name = keys.get(key) if isinstance(keys, dict) else None
+        if not isinstance(name, str):
+            continue
+        path = Path(folder) / name
+        with suppress(OSError, ValueError):
+            # A pipe is read once.
+            if path.is_file():
+                with path.open("rb") as file:
+                    made[f"{section}.{key}"] = hashlib.file_digest(file, "blake2b").hexdigest()
+    return made
+
+
 @dataclass(frozen=True)
 class EnsembleCase:
     """A case file in memory, with what its ensemble takes from arrays.
 
     `table` gives columns, one row a system (its copies are made of each row); `mechanisms` gives
-    texts of mechanisms that the document names and that have no file.
+    texts of mechanisms that the document names and that have no file; `files` the `digests` of its files, if it is
+    read again only where these are the same.
     """
 
     document: Document
     folder: str = "."
     table: Mapping[str, Floats] = field(default_factory=dict)
     mechanisms: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
         """The document as TOML."""
@@ -53,6 +74,13 @@ class EnsembleCase:
 
     def open(self, threads: int | None = None) -> _odeum.Case:
         """Reads and checks it."""
+        if self.files:
+            now = digests(self.document, self.folder)
+            for key, digest in self.files.items():
+                if now.get(key, digest) != digest:
+                    raise InputError(
+                        key, "a file that has changed since the case was run", "run the case again"
+                    )
         _nvrtc.load_for(self.document)
         # What pickles bring beside them (Dask) begins at any byte.
         table = [(name, np.require(column, requirements="A")) for name, column in self.table.items()]
@@ -91,7 +119,7 @@ class EnsembleCase:
                     table.pop(key, None)
                 else:
                     table[key] = value
-        return EnsembleCase(document, self.folder, self.table, self.mechanisms)
+        return replace(self, document=document)
 
     def solve(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._case import EnsembleCase, keys_of, solve
+from odeum._case import EnsembleCase, digests, keys_of, solve
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.solution import Solution
@@ -26,7 +26,8 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
     Returns
     -------
     Solution
-        The result; unlike the command this writes no file.
+        The result; unlike the command this writes no file. Its `retry` reads the files of the case again, and refuses
+        those that have changed.
 
     Raises
     ------
@@ -37,6 +38,9 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
     if "grid" in keys:
         raise InputError("path", "a case of fields", "open it by odeum.Simulation.from_case")
     _nvrtc.load_for(keys)
+    folder = str(Path(path).resolve().parent)
+    # Before they are read: a retry is not to take others for these.
+    files = digests(keys, folder)
     opened = _odeum.Case.read(path, _options.threads({"threads": threads}))
-    case = EnsembleCase(keys, str(Path(path).resolve().parent))
+    case = EnsembleCase(keys, folder, files=files)
     return solve(case, opened, progress=progress)

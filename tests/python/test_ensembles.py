@@ -278,6 +278,19 @@ def test_a_case_file_gives_the_same_answer(tmp_path):
         columns.to_toml(None, (0, 4))
 
 
+def test_a_retry_of_a_case_file_refuses_a_table_that_has_changed(tmp_path):
+    """It mixed two data sets, with success; of one with fewer rows it was a bare ValueError."""
+    path, start = tmp_path / "case.toml", [2.0, 1.0, 1.5]
+    van_der_pol()(mu=[1.0, 1.0, 1000.0], x=start).to_toml(path, (0, 20), max_steps=300)
+    solution = od.run(path)
+    assert solution.failed.tolist() == [False, False, True]
+    assert solution.retry(method="radau").success.all()
+    for columns in ({"mu": [1.0, 1.0, 5.0], "x": start}, {"mu": [1.0], "x": [2.0]}):
+        np.savez(tmp_path / "case.table.npz", **columns)
+        with pytest.raises(od.InputError, match="ensemble.table: found a file that has changed.*again"):
+            solution.retry(method="radau")
+
+
 def test_columns_may_have_the_names_of_arguments(tmp_path):
     """Those of `numpy.savez`: one was refused, the other was left out."""
     equations = {"file": "-allow_pickle * file"}
