@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from odeum import _options
 from odeum._case import finished
 from odeum._convert import Floats, finite, flag, not_lost, numbers, single
+from odeum._labels import refuse_other_rows
 from odeum._progress import Progress
 from odeum.equations import Equations
 from odeum.errors import InputError
@@ -187,6 +188,9 @@ def solve_ivp(
         if array.size == 0:
             raise InputError(name, f"an array of shape {array.shape}", "give one system at least")
     batch, columns = _batch(states, parameters)
+    if len(batch) == 1:
+        along = {"y0": y0} if states.ndim == 2 else {}
+        refuse_other_rows(along | {f"args[{k}]": args[k] for k, each in enumerate(parameters) if each.ndim})
     flat = np.broadcast_to(states, (*batch, states.shape[-1])).reshape(-1, states.shape[-1])
     rows = [np.broadcast_to(c, batch if c.ndim else ()).reshape(-1) for c in columns]
     if options.get("until") is not None:

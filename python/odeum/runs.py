@@ -16,6 +16,7 @@ from odeum import _options
 from odeum._case import Document, EnsembleCase, finished
 from odeum._convert import Floats, flag, kept, not_lost, number, single, whole
 from odeum._files import beside, free, save_columns, writing
+from odeum._labels import Labels, refuse_others
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.session import Session
@@ -67,6 +68,7 @@ class Runs:
     def __init__(self, system: System) -> None:
         self.system = system
         self._columns: dict[str, Floats] = {}
+        self._labels: dict[str, Labels] = {}
         self._sweep: dict[str, Floats] = {}
         self._copies = 1
         self._perturb: list[Document] = []
@@ -77,8 +79,12 @@ class Runs:
         if self._part is not None:
             raise InputError("runs", "a part of an ensemble", "change the ensemble before it is split")
         runs = copy.copy(self)
-        vars(runs).update(changes)
+        vars(runs).update({"_labels": self._labels, **changes})
         return runs
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Who gets an ensemble, as a worker does, may have no pandas.
+        return {**vars(self), "_labels": {}}
 
     # What varies
 
@@ -103,9 +109,10 @@ class Runs:
     def table(self, table: Any) -> Runs:
         """One system for each row of a pandas DataFrame, or of a mapping of columns.
 
-        An index is no column. Columns are initial states, parameters, and `t_start` and `t_end`, which give each system its span.
+        An index is no column, but columns with different labels, as of two tables, are refused: they are paired by their
+        places. Columns are initial states, parameters, and `t_start` and `t_end`, which give each system its span.
         """
-        columns = dict(self._columns)
+        columns, labels = dict(self._columns), dict(self._labels)
         # A pandas Series has keys too: those of its rows.
         is_table = hasattr(table, "keys") and getattr(table, "ndim", 2) == 2
         named = {str(name): table[name] for name in table.keys()} if is_table else None
@@ -123,13 +130,15 @@ class Runs:
             self._free(name)
             array = kept(name, values)
             columns[name] = array if array.ndim == 0 else _axis(name, array)
+            labels[name] = Labels.of(values)
         lengths = {name: len(column) for name, column in columns.items() if column.ndim}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name} {length}" for name, length in lengths.items())
             raise InputError(
                 "columns", f"different lengths ({found})", "give arrays of equal length, or sweep"
             )
-        return self._with(_columns=columns)
+        refuse_others(labels)
+        return self._with(_columns=columns, _labels=labels)
 
     def perturb(
         self,

@@ -54,6 +54,36 @@ def test_a_table_may_give_each_system_its_span():
     np.testing.assert_array_equal(solution.y[1], short.y)
 
 
+def test_columns_are_paired_by_place_only_where_their_labels_agree():
+    """Two Series with the same labels in another order were paired by place, though in one table they are by label."""
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    system = van_der_pol()
+    mu, x = pandas.Series([1.0, 2.0], ["a", "b"], name="mu"), pandas.Series([0.5, 1.5], ["b", "a"], name="x")
+    along = {
+        name: xarray.DataArray(each.values, {"run": each.index}, "run")
+        for name, each in {"mu": mu, "x": x}.items()
+    }
+    for labelled in ({"mu": mu, "x": x}, along, {"mu": along["mu"], "x": x}):
+        with pytest.raises(od.InputError, match="x: found other labels than those of mu; make one table"):
+            system(**labelled)
+    with pytest.raises(od.InputError, match="other labels"):
+        system(mu=mu, v=0.0).table({"x": x})
+    dataset = xarray.Dataset({"mu": ("a", [1.0, 2.0]), "x": ("b", [0.5, 1.5])})
+    with pytest.raises(od.InputError, match="x: found the dimension 'b', beside 'a' of mu; .*sweep"):
+        system.table(dataset)
+    for good in (
+        pandas.concat([mu, x], axis=1),
+        {"mu": mu, "x": x.loc[mu.index]},
+        {"mu": mu, "x": np.array([1.5, 0.5])},
+    ):
+        np.testing.assert_array_equal(system.table(good).values("x"), [1.5, 0.5])
+    number = pandas.DataFrame({"v": [0.0, 1.0]}).to_xarray().isel(index=0).v
+    assert system(mu=mu, v=number).shape == (2,)
+    assert system.table(dataset.rename(b="a")).shape == system(mu=list(mu), x=x).shape == (2,)
+    runs = pickle.loads(pickle.dumps(system(mu=mu)))
+    assert runs(x=x).shape == (2,) and not runs._labels, "those who have no pandas can unpickle it"
+
+
 def test_tables_are_no_series():
     pandas = pytest.importorskip("pandas")
     for series in (pandas.Series([1.0, 2.0], name="x"), pandas.Series({"x": 1.0, "v": 2.0})):

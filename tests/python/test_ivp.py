@@ -70,6 +70,20 @@ def test_batches_broadcast():
     np.testing.assert_allclose(result.y[1, 2, :, -1], one.y[:, -1], atol=1e-8)
 
 
+def test_a_batch_is_paired_by_place_only_where_labels_agree():
+    pandas = pytest.importorskip("pandas")
+    y0 = pandas.DataFrame({"x": [1.0, 2.0]}, ["a", "b"])
+    rates = pandas.Series([3.0, 4.0], ["b", "a"])
+
+    def decay(t, y, k):
+        return -k * y
+
+    with pytest.raises(od.InputError, match=r"args\[0\]: found other labels than those of y0"):
+        od.solve_ivp(decay, (0, 1), y0, args=(rates,))
+    for good in (rates.loc[y0.index], rates.values[::-1], rates[:1]):
+        assert od.solve_ivp(decay, (0, 1), y0, args=(good,)).success.all()
+
+
 def test_stiff_methods_and_tolerances_by_component():
     def robertson(t, y):
         slow, fast, back = 0.04 * y[0], 3e7 * y[1] ** 2, 1e4 * y[1] * y[2]

@@ -378,6 +378,22 @@ def test_names_say_which_species_is_which():
         np.testing.assert_array_equal(gas.mole_fractions(bad.T)[0], gas.mole_fractions(Y))
 
 
+def test_gases_are_paired_by_place_only_where_their_labels_agree():
+    pandas = pytest.importorskip("pandas")
+    gas = od.Mechanism(HYDROGEN)
+    T, p = pandas.Series([300.0, 1000.0], ["a", "b"]), pandas.Series([1e5, 2e5], ["b", "a"])
+    Y = pandas.DataFrame(
+        [gas.at_equivalence_ratio(phi, "H2", AIR) for phi in (0.5, 1.0)], ["b", "a"], gas.species_names
+    )
+    for call in (gas.density, lambda *state: gas.equilibrate(**dict(zip("TpY", state, strict=True)))):
+        for columns, name in (((T, p, "H2:1"), "p"), ((T, 1e5, Y), "Y")):
+            with pytest.raises(od.InputError, match=f"{name}: found other labels than those of T"):
+                call(*columns)
+    ordered = gas.density(T, p.loc[T.index], Y.loc[T.index])
+    assert (ordered == gas.density(T.values, p.values[::-1], Y.values[::-1])).all()
+    assert gas.density(T, p[:1], Y.iloc[0]).shape == (2,)
+
+
 def test_molecular_weights_are_read_only():
     gas = od.Mechanism(HYDROGEN)
     for mechanism in (gas, pickle.loads(pickle.dumps(gas))):
