@@ -48,6 +48,9 @@ _METHOD = (
     "spectral_radius",
 )
 
+# Of these, those that mean nothing to other methods than one or some.
+_OF_ONE_METHOD = ("growth_limit", "max_stages", "spectral_radius")
+
 # A span for a case whose solver is given others later: no step size is too small to reach its end.
 SHORT_SPAN = (0.0, 1e-30)
 
@@ -70,29 +73,36 @@ def has_atol(options: Mapping[str, Any]) -> bool:
 def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
     """The sections of a case but for its system and its ensemble."""
     tolerances = {"rtol": usual.rtol} | ({"atol": usual.atol} if has_atol(options) else {})
-    options = {"method": usual.method, **tolerances, **options}
+    held = {"method": usual.method, **tolerances}
+    options = held | {name: value for name, value in options.items() if value is not None or name not in held}
     made: Document = {"time": {}, "method": {}, "tolerance": {}, "run": {}}
     if span is not None:
         made["time"]["span"] = start_and_end(span)
-    method = options.pop("method")
-    if isinstance(method, Mapping):
-        made["method"].update({str(key): plain(f"method.{key}", value) for key, value in method.items()})
-    else:
-        made["method"]["name"] = plain("method", method)
+    made["method"] = _method(options.pop("method"))
     for name, value in options.items():
         if _is_given(name, value):
             made[_SECTIONS.get(name, "method")][name] = _value(name, value)
     return {section: keys for section, keys in made.items() if keys}
 
 
-def changes(options: Mapping[str, Any]) -> dict[str, Document]:
-    """Options of another run as keys of sections; another method leaves the keys of the former out."""
+def _method(value: Any) -> Document:
+    """A method as the keys of its section."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(f"method.{key}", each) for key, each in value.items()}
+    if not isinstance(value, str):
+        raise InputError("method", repr(value), "give its name, or its keys in a case file as a dict")
+    return {"name": value}
+
+
+def changes(options: Mapping[str, Any], former: Any) -> dict[str, Document]:
+    """Options of another run as keys of sections; another method than the former leaves its own keys out."""
     made: dict[str, Document] = {} if has_atol(options) else {"tolerance": {"atol": None}}
+    if options.get("method") is not None:
+        made["method"] = _method(options["method"])
+        if made["method"].get("name", former) != former:
+            made["method"] = dict.fromkeys(_OF_ONE_METHOD) | made["method"]
     for name, value in options.items():
-        if name == "method":
-            keys = value if isinstance(value, Mapping) else {"name": value}
-            made["method"] = {str(key): plain(f"method.{key}", each) for key, each in keys.items()}
-        else:
+        if name != "method":
             keys = made.setdefault(_SECTIONS.get(name, "method"), {})
             given = _is_given(name, value)
             keys[name] = _value(name, value) if given else None

@@ -191,6 +191,9 @@ class Solution(Ended):
     def retry(self, *, progress: Progress = None, **changes: Any) -> Solution:
         """Integrates those that failed again from their start, with other options of `solve`.
 
+        Options that are not given stay, but for `growth_limit`, `max_stages` and `spectral_radius` with another
+        method.
+
         Returns
         -------
         Solution
@@ -198,7 +201,8 @@ class Solution(Ended):
         """
         check(progress)
         threads = _options.threads(changes)
-        case = self._case.with_keys(_options.changes(changes))
+        former = self._case.document.get("method", {}).get("name")
+        case = self._case.with_keys(_options.changes(changes, former))
         failed = np.flatnonzero(~is_success(self._status))
         opened = case.open(threads) if len(failed) or changes else None
         if opened is None or not len(failed):

@@ -215,6 +215,27 @@ def test_failures_are_data_and_can_be_tried_again():
     assert solution.failed[2], "a retry changes nothing of the solution it comes from"
 
 
+def test_another_method_takes_no_keys_of_the_former_one():
+    text = {"states": {"x": 1.0}, "parameters": {"k": 1.0}}
+    runs = od.System.from_text({"x": "-k * x"}, **text).sweep(k=[1.0, 1e4])
+    rkc = runs.solve((0, 1), method="rkc", spectral_radius=1e4, max_stages=20, max_steps=2)
+    assert rkc.failed.all()
+    for method in ("rodas5p", {"name": "rodas5p"}):
+        again = rkc.retry(max_steps=1000, method=method)
+        assert again.success.all()
+        assert tomllib.loads(again.case_text)["method"] == {"name": "rodas5p", "max_steps": 1000}
+    same = tomllib.loads(rkc.retry(method="rkc", max_steps=1000).case_text)["method"]
+    assert same == {"name": "rkc", "spectral_radius": 1e4, "max_stages": 20, "max_steps": 1000}
+    assert (
+        "growth_limit"
+        not in runs.solve((0, 1), method="radau", growth_limit=2.0, max_steps=2)
+        .retry(method="vern7", max_steps=100_000)
+        .case_text
+    )
+    with pytest.raises(od.InputError, match="max_stages` means nothing to radau"):
+        rkc.retry(method="radau", max_stages=20)
+
+
 def test_levels_end_systems():
     solution = van_der_pol().sweep(mu=[1.0, 2.0]).solve((0, 20), until={"x": {"falls_to": 0.0}})
     assert solution.summary() == {"terminal event": 2} and solution.success.all()
@@ -485,6 +506,8 @@ def test_other_threads_run_while_systems_are_integrated():
         (lambda s: s.solve((0, 1), rtol="small"), "rtol|tolerance", "number"),
         (lambda s: s.solve((0, 1), save=[0.5, 0.2]), r"time.save\[1\]", "direction"),
         (lambda s: s.solve((0, 1), save=[[0.5]]), "save", "one axis"),
+        (lambda s: s.solve((0, 1), method=5), "method", "give its name"),
+        (lambda s: s.solve((0, 1)).retry(method=od), "method", "give its name"),
         (lambda s: s.solve((0, 1), threads=0), "threads", "one or more"),
         (lambda s: s.solve((0, 1), threads=True), "threads", "one or more"),
         (lambda s: s.solve((0, 1), precision="f16"), "run.precision", "f32"),
