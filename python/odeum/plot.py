@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from odeum._convert import Floats
 from odeum.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,13 +14,16 @@ if TYPE_CHECKING:
 
 # Lines of more systems than this hide one another.
 _LINES = 50
+# Of numbers beyond this matplotlib takes differences that are infinite.
+_LARGEST = 1e307
 
 
 def plot(solution: Solution, state: str | None = None, ax: Any = None) -> Any:
     """Draws a solution, and gives the axes it is drawn on.
 
     Saved states are drawn over time, for up to 50 systems spread over the ensemble; end states over the one or
-    two axes of the ensemble, or as a histogram.
+    two axes of the ensemble, or as a histogram. Systems that failed are left out there, and numbers that no picture
+    can show, as infinite ones.
 
     Parameters
     ----------
@@ -39,29 +43,38 @@ def plot(solution: Solution, state: str | None = None, ax: Any = None) -> Any:
         _, ax = pyplot.subplots(figsize=(5.0, 3.2), layout="constrained")
     k = names.index(state) if state is not None else 0
     axes = solution.axes
+    places = [None if axis.values is None else np.clip(axis.values, -_LARGEST, _LARGEST) for axis in axes]
+    ends = np.where(solution.success.ravel(), _drawable(solution.states[k]), np.nan)
     if len(solution.save_times):
         shown = np.unique(np.linspace(0, len(solution) - 1, min(len(solution), _LINES)).astype(int))
+        saved = _drawable(solution.saved_states[..., shown])
         if len(solution) == 1 and state is None:
             for i, name in enumerate(names[:_LINES]):
-                ax.plot(solution.save_times, solution.saved_states[:, i, 0], label=name)
+                ax.plot(solution.save_times, saved[:, i, 0], label=name)
             if len(names) <= 10:
                 ax.legend()
         else:
-            ax.plot(solution.save_times, solution.saved_states[:, k, :][:, shown], lw=0.8)
+            ax.plot(solution.save_times, saved[:, k, :], lw=0.8)
             ax.set_ylabel(names[k])
         ax.set_xlabel("t")
-    elif len(axes) == 1 and axes[0].values is not None:
-        ax.plot(axes[0].values, solution.states[k])
+    elif len(axes) == 1 and places[0] is not None:
+        ax.plot(places[0], ends)
         ax.set_xlabel(axes[0].name)
         ax.set_ylabel(names[k])
-    elif len(axes) == 2 and axes[0].values is not None and axes[1].values is not None:
-        values = solution.states[k].reshape(solution.shape)
-        mesh = ax.pcolormesh(axes[1].values, axes[0].values, values, shading="nearest", rasterized=True)
+    elif len(axes) == 2 and places[0] is not None and places[1] is not None:
+        values = ends.reshape(solution.shape)
+        mesh = ax.pcolormesh(places[1], places[0], values, shading="nearest", rasterized=True)
         ax.set_xlabel(axes[1].name)
         ax.set_ylabel(axes[0].name)
         ax.figure.colorbar(mesh, ax=ax, label=names[k])
     else:
-        ax.hist(solution.states[k], bins=min(50, max(len(solution) // 4, 1)))
+        ax.hist(ends[np.isfinite(ends)], bins=min(50, max(len(solution) // 4, 1)))
         ax.set_xlabel(names[k])
         ax.set_ylabel("systems")
     return ax
+
+
+def _drawable(values: Any) -> Floats:
+    """The same in double precision, NaN where a picture cannot show it."""
+    values = np.asarray(values, dtype=np.float64)
+    return np.where(np.abs(values) <= _LARGEST, values, np.nan)

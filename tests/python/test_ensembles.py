@@ -422,6 +422,32 @@ def test_progress_and_pictures():
         assert solution.plot("v").get_xlabel() == "x0"
 
 
+def test_pictures_have_results_alone(tmp_path):
+    """Failed systems were drawn where they stood, as at 2e15, and infinite numbers raised errors of matplotlib."""
+    pytest.importorskip("matplotlib")
+    system = od.System.from_text({"x": "k * x^2"}, states={"x": 1.0}, parameters={"k": 1.0})
+    solution = system.sweep(x=[0.1, 0.2, 0.3, 2.0]).solve((0, 1))
+    line = solution.plot().lines[0].get_ydata()
+    assert solution.failed[3] and np.isnan(line[3]) and (line[:3] == solution["x"][:3]).all()
+    mesh = system.sweep(x=[0.1, 2.0], k=[0.9, 1.0]).solve((0, 1)).plot().collections[0].get_array()
+    assert np.ma.getmaskarray(mesh).tolist() == [[False, False], [True, True]]
+    counts = system(x=[0.1, 0.2, 0.3, 2.0]).solve((0, 1)).plot().patches
+    assert sum(bar.get_height() for bar in counts) == 3
+
+    still = od.System.from_text({"x": "0 * k"}, states={"x": 1.0}, parameters={"k": 1.0})
+    path = tmp_path / "case.toml"
+    text = still(x=[1.0, 2.0]).to_toml(path, (0, 1)).replace("[ensemble]", '[ensemble]\nbad_rows = "status"')
+    path.write_text(text)
+    np.savez(tmp_path / "case.table.npz", x=[1.0, np.inf])
+    large = [1e308, -1e308]
+    for options in ({}, {"save": [0.5, 1.0]}):
+        for runs in (still(x=large), still.sweep(x=large), still.sweep(x=large, k=large)):
+            assert "data:image/png" in runs.solve((0, 1), **options)._repr_html_()
+    with pytest.warns(od.OdeumWarning, match="invalid start"):
+        solution = od.run(path)
+    assert solution.failed.tolist() == [False, True] and "data:image/png" in solution._repr_html_()
+
+
 def test_what_progress_raises_stops_the_run():
     def stop(done, total):
         raise RuntimeError("enough")
