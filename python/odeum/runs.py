@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from odeum._case import Document, EnsembleCase, finished
 from odeum._convert import Floats, flag, kept, not_lost, number, single, whole
 from odeum._files import beside, free, save_columns, writing
 from odeum._labels import Labels, refuse_others
+from odeum._memory import refuse_too_many
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.session import Session
@@ -247,6 +249,7 @@ class Runs:
     def _table(self) -> dict[str, Floats]:
         """A row for each combination of columns and sweeps; their copies follow one another."""
         rows = [*self._runs(), *map(len, self._sweep.values())]
+        refuse_too_many(math.prod(rows), len(self._columns) + len(self._sweep))
         table: dict[str, Floats] = {}
         for name, column in self._columns.items():
             column = column.reshape([-1] + [1] * len(self._sweep)) if column.ndim else column
