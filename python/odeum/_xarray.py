@@ -41,6 +41,9 @@ def dataset(solution: Solution) -> xarray.Dataset:
     flags = [status.number for status in STATUSES]
     add("status", dims, solution.status, flag_values=flags, flag_meanings=meanings)
     add("t_end", dims, solution.t, long_name="time reached")
+    if is_saved:
+        for name in solution.state_names:
+            add(f"{name}_end", dims, solution[name])
     for name, counts in solution.counts.items():
         add(name, dims, counts)
     attributes = {"title": solution.title, "case": solution.case_text, "odeum_version": _odeum.__version__}

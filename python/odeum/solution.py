@@ -236,7 +236,8 @@ class Solution(Ended):
     def to_xarray(self) -> xarray.Dataset:
         """A dataset with the states by name along the axes of the ensemble.
 
-        With save times, the saved states along `t` as well. ``status`` has the attributes `flag_values` and
+        With save times these are the saved states, along `t` too, and those at the time reached, ``t_end``, have names
+        with ``_end`` behind them. ``status`` has the attributes `flag_values` and
         `flag_meanings` of the CF conventions.
         """
         from odeum._xarray import dataset

@@ -267,6 +267,11 @@ def test_an_xarray_has_axes_statuses_and_the_case():
     np.testing.assert_array_equal(dataset["x"].sel(mu=mu[2], x0=x[1], t=5.0), solution["x"][2, 1])
     assert dataset["status"].attrs["flag_meanings"].split()[:2] == ["success", "too_many_steps"]
     assert tomllib.loads(dataset.attrs["case"])["method"]["name"] == "tsit5"
+    later = van_der_pol().sweep(mu=mu).solve((0, 2), save=[0.5, 1.0])
+    dataset = later.to_xarray()
+    assert dataset["x_end"].dims == ("mu",) and (dataset["t_end"] == 2.0).all()
+    np.testing.assert_array_equal(dataset["x_end"], later["x"])
+    assert "x_end" not in van_der_pol().solve((0, 1)).to_xarray() and "device" not in dataset.attrs
     named = od.System.from_text({"status": "-status"}, states={"status": 1.0}).solve((0, 1)).to_xarray()
     assert named["status"].item() == pytest.approx(np.exp(-1), rel=1e-5) and named["status_"].item() == 0
 
