@@ -13,12 +13,10 @@ from odeum._convert import Floats, finite, single
 from odeum._ended import Ended
 from odeum._fixed import Fixed
 from odeum.errors import InputError
-from odeum.statuses import STATUSES
+from odeum.statuses import NOT_RUN
 
 if TYPE_CHECKING:
     from odeum.runs import Axis
-
-_NOT_RUN = next(status.number for status in STATUSES if status.name == "not run")
 
 
 class Session(Fixed, Ended):
@@ -72,7 +70,7 @@ class Session(Fixed, Ended):
         session._is_single = is_single
         session.state_names = states
         session.axes = tuple(axes)
-        session._status = np.full(systems, _NOT_RUN, np.uint8)
+        session._status = np.full(systems, NOT_RUN, np.uint8)
         session._is_made = cls is Session
         return session
 
@@ -100,9 +98,12 @@ class Session(Fixed, Ended):
         start, end = _options.start_and_end(span)
         try:
             self._status = np.asarray(self._raw.advance((start, end)))
+        except InputError:
+            # A span that was refused: nothing has been done.
+            raise
         except BaseException:
             # Those of the advance before would be taken for those of this one.
-            self._status = np.full(len(self), _NOT_RUN, np.uint8)
+            self._status = np.full(len(self), NOT_RUN, np.uint8)
             raise
         return self.status
 

@@ -34,6 +34,7 @@ STATUSES: tuple[Status, ...] = tuple(
     Status(number, name, good, advice) for number, (name, good, advice) in enumerate(_odeum.statuses())
 )
 
+NOT_RUN = next(status.number for status in STATUSES if status.name == "not run")
 _SUCCESS = np.array([status.is_success for status in STATUSES])
 
 

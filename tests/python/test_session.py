@@ -157,6 +157,16 @@ def test_after_an_advance_that_raised_no_system_counts_as_ended(raised):
     assert session.failed.all()
 
 
+def test_a_span_that_is_refused_changes_nothing():
+    session = runs().session()
+    session.advance((0, 1))
+    states, steps = session.states, session.counts["steps"]
+    with pytest.raises(od.InputError, match="must differ"):
+        session.advance((1, 1))
+    assert session.success.all()
+    assert (session.states == states).all() and (session.counts["steps"] == steps).all()
+
+
 def test_what_a_signal_raises_leaves_no_system_that_counts_as_ended():
     def late(number, frame):
         raise TimeoutError
