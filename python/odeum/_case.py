@@ -186,6 +186,7 @@ def finished(
     else:
         solution = Solution._of(case, title, states, axes, raw, systems)
     if isinstance(raised, KeyboardInterrupt):
+        solution._forget_left()
         raise Interrupted(solution) from raised
     if raised is not None:
         raise raised

@@ -17,7 +17,7 @@ from odeum._convert import Floats
 from odeum._ended import Ended
 from odeum._progress import Progress, check
 from odeum.errors import InputError, SolveError
-from odeum.statuses import STATUSES, is_success
+from odeum.statuses import NOT_RUN, STATUSES, is_success
 
 if TYPE_CHECKING:
     import xarray
@@ -97,6 +97,13 @@ class Solution(Ended):
         self.title = title
         self.state_names = states
         self.axes = tuple(axes)
+
+    def _forget_left(self) -> None:
+        """Takes the saved states from systems that were left on their way: they count as not begun."""
+        if len(self._n_saved):
+            left = self._status == NOT_RUN
+            self._n_saved[left] = 0
+            self.saved_states[..., left] = np.nan
 
     @classmethod
     def _joined(cls, parts: list[Solution]) -> Solution:

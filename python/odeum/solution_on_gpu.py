@@ -12,6 +12,7 @@ from odeum import _odeum
 from odeum._case import EnsembleCase
 from odeum._progress import Progress
 from odeum.solution import Solution
+from odeum.statuses import NOT_RUN
 
 if TYPE_CHECKING:
     import xarray
@@ -53,6 +54,11 @@ class SolutionOnGpu(Solution):
         solution.busy_lanes = there.busy_lanes
         solution._status = np.asarray(there.status)
         return solution
+
+    def _forget_left(self) -> None:
+        # The saved states stay where they are: the counts say that these are none.
+        if len(self._n_saved):
+            self._n_saved[self._status == NOT_RUN] = 0
 
     def __getattr__(self, name: str) -> Any:
         there = vars(self).get("_there")

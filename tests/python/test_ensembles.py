@@ -515,13 +515,16 @@ def test_systems_that_did_not_run_stand_at_their_starts(copies):
         signal.raise_signal(signal.SIGINT)
 
     runs = van_der_pol()(mu=np.full(20_000, 500.0), x=np.linspace(1.0, 2.0, 20_000)) * copies
+    save = np.linspace(5.001, 2000, 50)
     with pytest.raises(od.Interrupted) as caught:
-        runs.solve((5, 2000), max_steps=10_000_000, progress=stop)
+        runs.solve((5, 2000), max_steps=10_000_000, progress=stop, save=save)
     partial = caught.value.partial
     left = partial.status == 5
     assert left.any() and (partial.t[left] == 5.0).all()
     x = np.broadcast_to(np.linspace(1.0, 2.0, 20_000).reshape(-1, *[1] * (left.ndim - 1)), left.shape)
     np.testing.assert_array_equal(partial.y[left], np.stack([x[left], np.zeros(left.sum())], axis=-1))
+    assert not partial.n_saved[left].any() and np.isnan(partial.saved[left]).all()
+    assert partial.n_saved[~left].all()
 
 
 def test_other_threads_run_while_systems_are_integrated():
