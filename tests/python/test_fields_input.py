@@ -302,6 +302,14 @@ def test_models():
     for options in ({"species": 3}, {"species": "u"}, {"definitions": 3}):
         with pytest.raises(od.InputError, match=f"^{next(iter(options))}: "):
             od.Model({"u": "0"}, **options)
+    # Names are judged at once: they were refused only by a simulation.
+    for name in ("t", "x", "pi", "u v", "lap"):
+        with pytest.raises(od.InputError, match=f"^species.{name}: "):
+            od.Model({name: "lap(u)"})
+        with pytest.raises(od.InputError, match=f"^parameters.{name}: "):
+            od.Model({"u": "lap(u)"}, {name: 1.0})
+    with pytest.raises(od.InputError, match="species: found none"):
+        od.Model({})
     assert (
         refused({"u": 1.0}, od.Model({"u": "lapp(u)"}), shape={"x": 4}, **BOX).field == "system.equations.u"
     )

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from odeum._trace.function import trace
-from odeum._trace.model import trace_model
+from odeum._trace.model import allowed, trace_model
 
-__all__ = ["trace", "trace_model"]
+__all__ = ["allowed", "trace", "trace_model"]

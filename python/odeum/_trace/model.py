@@ -89,7 +89,7 @@ def trace_model(
     {'u': 'D * lap(u) - u'}
     """
     parameters = names.checked("parameters", parameters)
-    known = None if species is None else _allowed(species, parameters)
+    known = None if species is None else allowed(species, parameters)
     call = bind(f, ("c",), parameters)
     record = Record()
     met: dict[str, Symbol] = {}
@@ -113,7 +113,7 @@ def trace_model(
             raise Refusal(
                 f"{type(returned).__name__} returned", "return a dict of species and their rates of change"
             )
-        order[:] = known or _allowed(returned, parameters)
+        order[:] = known or allowed(returned, parameters)
         for name in met:
             if name not in order and name not in _TAKEN:
                 raise Refusal(f"`c.{name}` without an equation", f"return one: {names.nearest(name, order)}")
@@ -141,11 +141,18 @@ def _laplacian(expression: Any) -> Symbol:
     return result
 
 
-def _allowed(species: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:
+def allowed(species: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of species, if these and the parameters may have them."""
     listed = names.checked("species", species)
+    if not listed:
+        raise InputError("species", "none", "name one at least")
     for name in (*listed, *parameters):
         if name in _TAKEN:
             field = "species" if name in listed else "parameters"
             raise InputError(f"{field}.{name}", f"`{name}` is {_TAKEN[name]}", "choose another name")
-    names.allow(listed, parameters)
+    try:
+        names.allow(listed, parameters)
+    except InputError as error:
+        field = error.field.replace("states.", "species.", 1)
+        raise InputError(field, error.found, error.remedy) from None
     return listed

@@ -32,8 +32,8 @@ class Model:
     Raises
     ------
     InputError
-        Equations of another kind, or a function that cannot be traced. What is wrong in text is found when a
-        `Simulation` is made of it.
+        Equations of another kind, names that have a meaning already, or a function that cannot be traced. What is
+        wrong in expressions is found when a `Simulation` is made of them.
 
     Examples
     --------
@@ -50,11 +50,11 @@ class Model:
         species: Sequence[str] | None = None,
         definitions: Mapping[str, str] | None = None,
     ) -> None:
+        from odeum._trace import allowed, trace_model
+
         values = _values(parameters)
         self.title: str | None = None
         if callable(equations):
-            from odeum._trace import trace_model
-
             if definitions:
                 raise InputError("definitions", "a function of equations", "use names inside of the function")
             name = getattr(equations, "__name__", "<")
@@ -71,7 +71,8 @@ class Model:
         self.equations: Equations | None = equations
         if isinstance(species, str) or not isinstance(species, Iterable | None):
             raise InputError("species", repr(species), "give a list of names")
-        self.section: Document = {"species": list(equations.equations if species is None else species)}
+        listed = allowed(equations.equations if species is None else species, tuple(values))
+        self.section: Document = {"species": list(listed)}
         if values:
             self.section["parameters"] = values
         if equations.definitions:
