@@ -218,6 +218,15 @@ def test_unaligned_numbers_are_refused(gas):
         gas.integrator(cells=4).advance(unaligned, p, Y, 1e-6)
 
 
+def test_numbers_of_another_type_are_refused(gas):
+    T, p, Y = cells(gas, 4)
+    chem = gas.integrator(cells=4)
+    for call in (chem.advance, chem.advanced):
+        for given in (T.astype(np.float32), T.astype(int)):
+            with pytest.raises(od.InputError, match=f"^T: found an array of {given.dtype}; give float64$"):
+                call(given, p, Y, 1e-6)
+
+
 def test_bad_integrators_are_refused_by_name(gas):
     T, p, Y = cells(gas, 4)
     chem = gas.integrator(cells=4)

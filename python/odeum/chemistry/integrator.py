@@ -263,7 +263,7 @@ def _in_place(field: str, value: Any) -> Floats:
         value = np.from_dlpack(value)
     refuse_stripped(field, value)
     if value.dtype != np.float64 or not value.dtype.isnative:
-        raise InputError(field, f"an array of {value.dtype}", "give float64: it is written to in place")
+        raise InputError(field, f"an array of {value.dtype}", "give float64")
     if not value.flags.writeable:
         raise InputError(field, "a read-only array", "give a copy of it")
     if not value.flags.aligned:
