@@ -76,7 +76,7 @@ pub(crate) fn run(job: &impl Job, args: &RunArgs) -> Exit {
 
 fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
     let target = job.target(args.output.as_deref()).map_err(Stop::bad)?;
-    let own = [target.npz(), target.partial(), target.checkpoint()];
+    let own = [target.npz(), target.checkpoint()];
     let help =
         "give the result another name, by `name` in [output], or another place with --output";
     keep_inputs(job.inputs(), own.into_iter().chain(job.others(&target)), help)

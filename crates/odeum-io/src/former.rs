@@ -24,6 +24,18 @@ pub fn case(result: &Path) -> Option<String> {
     })
 }
 
+/// Whether a file is the result of an ensemble that lacks some of its systems.
+pub fn is_unfinished(result: &Path) -> bool {
+    let of = || {
+        let mut archive = ZipArchive::new(BufReader::new(File::open(result).ok()?)).ok()?;
+        let rows = npy::Head::read(&mut archive.by_name("system.npy").ok()?).ok()?.shape;
+        let mut shape = archive.by_name("shape.npy").ok()?;
+        let shape = npy::Head::read(&mut shape).ok()?.values::<f64>(shape).ok()?;
+        Some((*rows.first()? as f64) < shape.iter().product())
+    };
+    of().unwrap_or(false)
+}
+
 /// Removes files and folders of an earlier run; of a folder what runs write there, and no folder of another program.
 pub fn remove<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) {
     for path in paths {

@@ -78,7 +78,9 @@ impl<T: Compiled> Job for EnsembleJob<'_, T> {
     }
 
     fn others(&self, target: &Target) -> Vec<PathBuf> {
-        ensemble::files(target, &self.plan.case.output.formats)
+        let mut files = ensemble::files(target, &self.plan.case.output.formats);
+        files.push(target.partial());
+        files
     }
 
     fn goes_on(&self, target: &Target) -> bool {
@@ -161,7 +163,7 @@ fn finish<T: Compiled>(
         Stop(with_resume(finding, kept, args), Exit::Broken)
     })?;
     store.remove();
-    let _ = std::fs::remove_file(target.partial());
+    ensemble::remove_partial(target);
     show(&lacks, Exit::Broken);
     let failures = summary.statuses.iter().any(|(status, _)| !status.is_success());
     if !args.quiet || failures {

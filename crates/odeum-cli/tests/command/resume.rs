@@ -128,6 +128,28 @@ fn half_way() -> (Folder, Vec<u8>) {
     (folder, whole)
 }
 
+/// `NAME.partial.npz` may be the complete result of another case.
+#[test]
+fn a_complete_result_with_the_name_of_an_unfinished_one_stays() {
+    let (folder, whole) = half_way();
+    folder.write("a.partial.npz", &whole);
+    let mut child = folder.start(&["run", "a.toml", "--resume", "--checkpoint-every", "0"]);
+    wait_for_checkpoint(&folder, 8_000_000);
+    signal(&child, "-INT");
+    child.wait().unwrap();
+    assert!(folder.read("a.partial.npz") == whole, "it was replaced");
+    folder.odeum(&["run", "a.toml", "--resume"]);
+    assert!(folder.has("a.npz") && folder.read("a.partial.npz") == whole, "it was removed");
+
+    let named = |name: &str| format!("{DECAY}[output]\nname = \"{name}\"\n");
+    folder.write("b.toml", named("c.partial")).write("c.toml", named("c"));
+    folder.odeum(&["run", "b.toml"]).well();
+    let other = folder.read("c.partial.npz");
+    folder.odeum(&["run", "c.toml"]).refused(&["the result exists already", "c.partial.npz"]);
+    folder.odeum(&["run", "c.toml", "--overwrite"]).well();
+    assert!(folder.has("c.npz") && folder.read("c.partial.npz") == other);
+}
+
 #[test]
 fn damage_is_noticed_and_computed_again() {
     let (folder, whole) = half_way();

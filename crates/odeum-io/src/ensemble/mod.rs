@@ -204,14 +204,28 @@ pub fn files(target: &Target, formats: &[&str]) -> Vec<PathBuf> {
     ends.map(|end| target.file(end)).collect()
 }
 
-/// Writes what a stopped run has finished.
+/// Writes what a stopped run has finished. A complete result of that name is of another run, and stays.
 ///
 /// # Errors
-/// The file cannot be written.
+/// The file cannot be written, or is a complete result.
 pub fn write_partial<T: Scalar>(
     result: &EnsembleResult<'_, T>,
     target: &Target,
 ) -> Result<PathBuf, Finding> {
-    npz::stage(result, &target.partial(), None)?.put()?;
-    Ok(target.partial())
+    let path = target.partial();
+    if path.exists() && !former::is_unfinished(&path) {
+        return Err(Finding::warning("the finished systems are not written: their file is the result of another run")
+            .in_file(path.display().to_string())
+            .help("nothing to do where the run goes on: the checkpoint holds them"));
+    }
+    npz::stage(result, &path, None)?.put()?;
+    Ok(path)
+}
+
+/// Removes what a stopped run had finished. A complete result of that name is of another run, and stays.
+pub fn remove_partial(target: &Target) {
+    let path = target.partial();
+    if former::is_unfinished(&path) {
+        let _ = std::fs::remove_file(path);
+    }
 }
