@@ -207,6 +207,11 @@ fn read_ensemble(
         }
         None => Some(TimeSpec::new(model.as_ref().and_then(|model| model.span))),
     };
+    if let (Some(EnsembleSpec { table: Some(table), .. }), Some(time)) = (&ensemble, &time)
+        && let Some(warning) = table.at_other_times(time.span)
+    {
+        findings.push(warning);
+    }
     let all: Vec<&str> = Method::all().iter().map(Method::name).collect();
     let help = format!(
         "add [method] with name = \"dopri5\", or \"rodas5p\" for a stiff system (all: {})",

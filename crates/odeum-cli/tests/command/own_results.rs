@@ -199,6 +199,61 @@ fn states_and_swept_parameters_of_a_result_are_a_table() {
     assert_eq!(params("h.npz"), [1.0, 2.0]);
 }
 
+/// Systems that ended early have states of other times than that at which a next span begins.
+#[test]
+fn states_of_other_times_than_the_start_are_told() {
+    let folder = Folder::new();
+    let case = |span: &str, ensemble: &str| {
+        format!(
+            "[system]\nstates = {{ x = 0.0 }}\nparameters = {{ k = 1.0 }}\nequations = {{ x = \"k\" }}\n\
+             [ensemble]\n{ensemble}\n[time]\nspan = {span}\n[method]\nname = \"dopri5\"\n\
+             [tolerance]\nrtol = 1e-8\natol = 1e-8\n"
+        )
+    };
+    let until = "[0.0, 10.0]\nuntil = { x = { rises_to = 5.0 } }";
+    let files = [
+        ("early", case(until, "sweep = { k = [1.0, 2.0, 0.1] }")),
+        ("one", case(until, "count = 1")),
+        ("whole", case("[0.0, 10.0]", "sweep = { k = [1.0, 2.0, 0.1] }")),
+    ];
+    for (name, text) in files {
+        let file = format!("{name}.toml");
+        folder.write(&file, text).odeum(&["run", &file]).well();
+    }
+    let said = |name: &str, span: &str, columns: &str| {
+        folder.write("n.toml", case(span, &format!("table = \"{name}.npz\"\n{columns}")));
+        folder.odeum(&["check", "n.toml"]).well().err
+    };
+    let columns = "columns = { x = \"x\", k = \"k\", t_start = \"t\" }";
+    for (name, span, found) in [
+        (
+            "early",
+            "[10.0, 20.0]",
+            ["2 of 3 systems start at another time", "row 0 (from 0) the first"],
+        ),
+        (
+            "early",
+            "[0.0, 10.0]",
+            ["3 of 3 systems start at another time", "ended at t = 5, starts at t = 0"],
+        ),
+        ("one", "[10.0, 20.0]", ["1 of 1 systems start at another time", "starts at t = 10"]),
+    ] {
+        let err = said(name, span, "");
+        for part in found.into_iter().chain(["t_start = \"t\"", "n.toml:6:"]) {
+            assert!(err.contains(part), "`{part}` is not in:\n{err}");
+        }
+    }
+    for (name, span, more) in [
+        ("early", "[0.0, 20.0]", columns),
+        ("one", "[0.0, 10.0]", ""),
+        ("whole", "[10.0, 20.0]", ""),
+        ("whole", "[0.0, 10.0]", ""),
+    ] {
+        let err = said(name, span, more);
+        assert!(!err.contains("another time"), "{name} {span}: {err}");
+    }
+}
+
 /// The statuses of a result, by name.
 fn statuses(folder: &Folder, name: &str) -> Vec<String> {
     let result = npz::read(&folder.path(name));

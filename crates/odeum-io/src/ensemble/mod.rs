@@ -214,9 +214,11 @@ pub fn write_partial<T: Scalar>(
 ) -> Result<PathBuf, Finding> {
     let path = target.partial();
     if path.exists() && !former::is_unfinished(&path) {
-        return Err(Finding::warning("the finished systems are not written: their file is the result of another run")
-            .in_file(path.display().to_string())
-            .help("nothing to do where the run goes on: the checkpoint holds them"));
+        return Err(Finding::warning(
+            "the finished systems are not written: their file is the result of another run",
+        )
+        .in_file(path.display().to_string())
+        .help("nothing to do where the run goes on: the checkpoint holds them"));
     }
     npz::stage(result, &path, None)?.put()?;
     Ok(path)

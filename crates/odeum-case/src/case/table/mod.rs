@@ -11,6 +11,7 @@ use crate::gas::{Basis, Mixture};
 use crate::model::{Model, Start};
 use crate::suggest;
 use odeum_io::{Finding, Findings, Source};
+use result::Ended;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,6 +35,8 @@ pub struct TableData {
     pub rows: usize,
     /// What columns give, and their values.
     pub columns: Vec<(ColumnTarget, Vec<f64>)>,
+    /// Of a result of `odeum run`, the times its systems came to.
+    pub(crate) ended: Option<Ended>,
     /// Where the case file names it.
     pub source_span: SourceSpan,
 }
@@ -77,6 +80,7 @@ pub(super) struct RawTable {
     pub(super) used: Option<Vec<usize>>,
     /// The species of it are mass fractions, whatever the case file has.
     pub(super) masses: bool,
+    pub(super) ended: Option<Ended>,
     pub(super) warnings: Vec<Finding>,
 }
 
@@ -93,8 +97,17 @@ impl RawTable {
         names_are: &'static str,
         name_source_spans: Vec<SourceSpan>,
     ) -> RawTable {
-        let (used, masses, warnings) = (None, false, Vec::new());
-        RawTable { rows, names, columns, names_are, name_source_spans, used, masses, warnings }
+        RawTable {
+            rows,
+            names,
+            columns,
+            names_are,
+            name_source_spans,
+            used: None,
+            masses: false,
+            ended: None,
+            warnings: Vec::new(),
+        }
     }
 }
 
@@ -178,6 +191,7 @@ pub(super) fn read(
         name,
         rows: raw.rows,
         columns: used,
+        ended: raw.ended,
         source_span: field.source_span(),
     })
 }
@@ -246,7 +260,7 @@ pub(super) fn of_columns(
         findings.push(source_span.error(message).help("give at least one row"));
         return None;
     }
-    good.then(|| TableData { name: "table".to_owned(), rows, columns, source_span })
+    good.then(|| TableData { name: "table".to_owned(), rows, columns, ended: None, source_span })
 }
 
 fn target(model: &Model, name: &str, source_span: &SourceSpan) -> Result<ColumnTarget, Finding> {

@@ -1,17 +1,59 @@
 //! Results of `odeum run` and states of `odeum pasr` as tables: what systems end at, others start from.
 
-use super::RawTable;
 use super::numpy::{broken, checked};
+use super::{ColumnTarget, RawTable, TableData};
 use crate::case::reader::SourceSpan;
 use odeum_io::Finding;
 use odeum_io::npz::Npz;
-use odeum_io::number::count;
+use odeum_io::number::{count, rounded};
 use odeum_kinetics::constants::GAS_CONSTANT;
 use odeum_ode::Status;
 use std::path::Path;
 
 /// A named column of numbers.
 type Column = (String, Vec<f64>);
+
+/// When the systems of a result ended, row by row.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    /// The time each came to.
+    t: Vec<f64>,
+    /// The end of its span.
+    span: Vec<f64>,
+}
+
+/// Times that differ by less than this, of the larger, are one: those of many steps have roundings.
+const SAME: f64 = 1e-9;
+
+impl TableData {
+    /// Warns of systems that start at another time than their states are of. All may have come to one time and start at
+    /// another, as where each part of a cycle begins at zero, but not where the span goes on from theirs.
+    pub(crate) fn at_other_times(&self, span: Option<(f64, f64)>) -> Option<Finding> {
+        let (ended, (start, _)) = (self.ended.as_ref()?, span?);
+        if self.column(ColumnTarget::Start).is_some() {
+            return None;
+        }
+        let same = |a: f64, b: f64| (a - b).abs() <= SAME * a.abs().max(b.abs());
+        let together = ended.t.iter().all(|t| same(*t, ended.t[0]));
+        let is_other = |t: f64, end: f64| !same(t, start) && (!together || same(end, start));
+        let rows = ended.t.iter().zip(&ended.span).enumerate();
+        let mut others = rows.filter(|(_, (t, end))| is_other(**t, **end));
+        let (row, (t, _)) = others.next()?;
+        let message = format!(
+            "{} of {} systems start at another time than their states are of, row {row} (from 0) the \
+             first",
+            count(others.count() as u64 + 1),
+            count(self.rows as u64)
+        );
+        let finding = self.source_span.error(message).into_warning();
+        let [t, start] = [*t, start].map(|t| rounded(t, 9));
+        let found = format!("ended at t = {t}, starts at t = {start}");
+        Some(finding.found(found).help(
+            "start each where it ended, with t_start = \"t\" in `columns`; nothing to do where the \
+             equations do not depend on time and all are to run for as long",
+        ))
+    }
+}
 
 /// The columns of a result.
 #[derive(Default)]
@@ -22,6 +64,7 @@ struct Columns {
     others: Vec<Column>,
     masses: bool,
     failed: usize,
+    ended: Option<Ended>,
 }
 
 /// The table of an archive with arrays of these names; `None` where it is none of Odeum's results.
@@ -67,6 +110,7 @@ pub(super) fn read(
         names: Some(names),
         used: Some(used),
         masses: columns.masses,
+        ended: columns.ended,
         warnings,
     }))
 }
@@ -91,7 +135,10 @@ fn of_run(npz: &mut Npz, gas: bool) -> Result<Columns, String> {
         columns.starts = y.into_iter().chain(varied).collect();
         columns.others = fixed;
     }
-    columns.others.push(("t".to_owned(), npz.column("t")?));
+    let t = npz.column("t")?;
+    let spans = npz.array("span").ok().and_then(|span| span.columns.into_iter().nth(1));
+    columns.ended = spans.map(|span| Ended { t: t.clone(), span });
+    columns.others.push(("t".to_owned(), t));
     Ok(columns)
 }
 
@@ -120,7 +167,7 @@ fn of_pasr(npz: &mut Npz) -> Result<Columns, String> {
     let mut starts = vec![("T".to_owned(), npz.column("T")?), ("p".to_owned(), npz.column("p")?)];
     starts.extend(named("Y", species, npz.array("Y")?.columns)?);
     let others = vec![("t".to_owned(), npz.column("t")?)];
-    Ok(Columns { starts, others, masses: true, failed: 0 })
+    Ok(Columns { starts, others, masses: true, ..Columns::default() })
 }
 
 /// The columns of an array by their names.
