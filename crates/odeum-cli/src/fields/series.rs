@@ -4,28 +4,26 @@ use super::observer::time_told;
 use crate::report::Exact;
 use odeum_case::Series;
 use odeum_fields::{Grid, Precision, Simulation};
+use odeum_io::table;
 use odeum_ode::Error;
 use std::fmt::Write as _;
 
 /// The heading of the table of reductions and probes.
 pub(super) fn heading(series: &Series, names: &[String]) -> String {
-    let mut line = "step,t".to_owned();
-    for name in names {
-        for what in ["mass", "min", "max", "mean"] {
-            let _ = write!(line, ",{name}_{what}");
-        }
-    }
-    for [i, j, k] in &series.probes {
-        for name in names {
-            let _ = write!(line, ",{name}[{i} {j} {k}]");
-        }
-    }
-    line + "\n"
+    let reduced = names
+        .iter()
+        .flat_map(|name| ["mass", "min", "max", "mean"].map(|what| format!("{name}_{what}")));
+    let probes = series.probes.iter();
+    let probed =
+        probes.flat_map(|[i, j, k]| names.iter().map(move |name| format!("{name}[{i} {j} {k}]")));
+    let columns: Vec<String> = reduced.chain(probed).collect();
+    table::heading(["step", "t"].into_iter().chain(columns.iter().map(String::as_str)))
 }
 
 /// The heading of the table of lines.
 pub(super) fn lines_heading(names: &[String]) -> String {
-    format!("step,t,line,position,{}\n", names.join(","))
+    let names = names.iter().map(String::as_str);
+    table::heading(["step", "t", "line", "position"].into_iter().chain(names))
 }
 
 /// A row of reductions and probes.

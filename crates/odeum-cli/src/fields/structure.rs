@@ -14,7 +14,7 @@
 use crate::report::Exact;
 use odeum_case::Structure;
 use odeum_fields::{Field, Grid, Mask, Precision};
-use odeum_io::Finding;
+use odeum_io::{Finding, table};
 use realfft::num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
@@ -27,8 +27,8 @@ const TOGETHER: usize = 8;
 
 /// The heading of the table.
 pub(super) fn heading(structure: &Structure, names: &[String]) -> String {
-    let names: Vec<&str> = structure.species.iter().map(|s| names[*s].as_str()).collect();
-    format!("step,t,shell,k,modes,{}\n", names.join(","))
+    let names = structure.species.iter().map(|s| names[*s].as_str());
+    table::heading(["step", "t", "shell", "k", "modes"].into_iter().chain(names))
 }
 
 /// Computes structure factors on one grid.

@@ -166,3 +166,26 @@ fn structure_factors_of_a_stopped_run_are_those_of_a_whole_one() {
     assert!(!said.err.contains("are missing"), "{}", said.err);
     assert!(folder.read("a.structure.csv") == folder.read("whole.structure.csv"));
 }
+
+/// Columns of species stand aside where the table has one of their name.
+#[test]
+fn tables_have_each_name_once() {
+    let folder = Folder::new();
+    let species = ["k", "modes", "shell", "step", "line", "position", "k_"];
+    let each = |of: &str| species.map(|name| format!("{name} = {of}")).join("\n");
+    let case = format!(
+        "[system]\nspecies = {species:?}\n[system.equations]\n{}\n[grid]\nshape = [4, 3, 2]\n\
+         spacing = 1.0\n[initial]\n{}\n[time]\nuntil = 0.2\nstep = 0.1\n[output]\n\
+         structure = {{ every = 1 }}\n\
+         series = {{ every = 1, lines = [{{ along = \"x\", through = [1.0, 1.0, 1.0] }}] }}\n",
+        each("\"0\""),
+        each("1.0")
+    );
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    for (table, heading) in [
+        ("structure", "step,t,shell,k,modes,k_,modes_,shell_,step_,line,position,k__"),
+        ("lines", "step,t,line,position,k,modes,shell,step_,line_,position_,k_"),
+    ] {
+        assert_eq!(text(&folder, &format!("a.{table}.csv")).lines().next(), Some(heading));
+    }
+}

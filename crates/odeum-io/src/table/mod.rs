@@ -8,6 +8,7 @@ pub use csv::write as write_csv;
 pub use growing::{Growing, LOST};
 pub use parquet::write as write_parquet;
 
+use crate::cells::aside;
 use odeum_ode::Scalar;
 
 /// A column, computed row by row.
@@ -23,6 +24,15 @@ enum Values<'a> {
     /// Values of single precision.
     Single(Box<dyn Fn(usize) -> f32 + 'a>),
     Word(Box<dyn Fn(usize) -> &'static str + 'a>),
+}
+
+/// The line of names of a table as CSV; a name that is taken gets a `_`.
+pub fn heading<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        all.push(aside(name, &all));
+    }
+    all.join(",") + "\n"
 }
 
 /// Columns of equal length.
