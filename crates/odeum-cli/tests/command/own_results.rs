@@ -254,6 +254,20 @@ fn states_of_other_times_than_the_start_are_told() {
     }
 }
 
+/// Of columns of one name nobody knows which is meant.
+#[test]
+fn a_column_is_asked_for_by_a_name_of_its_own() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,k,a\n1,2,3\n");
+    let case = |columns: &str| format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n{columns}\n");
+    for columns in ["columns = [\"a\", \"k\"]", "columns = { b = \"a\" }"] {
+        let said = folder.write("a.toml", case(columns)).odeum(&["check", "a.toml"]);
+        said.refused(&["the table has several columns `a`", "a.toml:18:", "rename"]);
+    }
+    folder.write("a.toml", case("")).odeum(&["check", "a.toml"]).refused(&["given twice"]);
+    folder.write("a.toml", case("columns = [\"k\"]")).odeum(&["check", "a.toml"]).well();
+}
+
 /// The statuses of a result, by name.
 fn statuses(folder: &Folder, name: &str) -> Vec<String> {
     let result = npz::read(&folder.path(name));

@@ -305,6 +305,11 @@ fn by_name(
     wanted.into_iter().collect()
 }
 
+/// The columns of a name.
+fn places(names: &[String], name: &str) -> Vec<usize> {
+    (0..names.len()).filter(|column| names[*column] == name).collect()
+}
+
 /// The columns the case file lists, `["x", "y"]`, or maps, `{ x = "column" }`.
 fn chosen(
     raw: &RawTable,
@@ -330,9 +335,13 @@ fn chosen(
             let column_name = value.text()?;
             let column = match &raw.names {
                 None => k,
-                Some(names) => match names.iter().position(|n| n == column_name) {
-                    Some(column) => column,
-                    None => {
+                Some(names) => match *places(names, column_name) {
+                    [column] => column,
+                    [_, _, ..] => {
+                        let message = format!("the table has several columns `{column_name}`");
+                        return value.refuse(message, "rename all but one in the table");
+                    }
+                    [] => {
                         let known = names.iter().map(String::as_str);
                         let help = suggest::remedy(column_name, raw.names_are, known);
                         return value
