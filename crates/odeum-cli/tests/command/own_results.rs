@@ -268,6 +268,22 @@ fn a_column_is_asked_for_by_a_name_of_its_own() {
     folder.write("a.toml", case("columns = [\"k\"]")).odeum(&["check", "a.toml"]).well();
 }
 
+/// The arrays of an archive that are used have one length; others may have any.
+#[test]
+fn arrays_that_nobody_asks_for_may_have_any_length() {
+    let folder = Folder::new();
+    let grid: &[f64] = &[1.0, 2.0, 3.0];
+    folder.write("t.npz", npz::archive(&[("grid", grid), ("a", &[4.0, 5.0]), ("k", &[1.0, 2.0])]));
+    let case = |columns: &str| format!("{DECAY}[ensemble]\ntable = \"t.npz\"\n{columns}\n");
+    folder.write("a.toml", case("columns = [\"a\", \"k\"]")).odeum(&["run", "a.toml"]).well();
+    assert_eq!(npz::read(&folder.path("a.npz"))["y0"].f64(), [4.0, 0.0, 5.0, 0.0]);
+    folder.write("a.toml", case("columns = { a = \"a\", b = \"grid\" }"));
+    let parts = ["the table t.npz: array `grid` has 3 values, but `a` has 2"];
+    folder.odeum(&["check", "a.toml"]).refused(&parts);
+    folder.write("t.npz", npz::archive(&[("a", &[])])).write("a.toml", case(""));
+    folder.odeum(&["check", "a.toml"]).refused(&["no rows: zero systems"]);
+}
+
 /// The statuses of a result, by name.
 fn statuses(folder: &Folder, name: &str) -> Vec<String> {
     let result = npz::read(&folder.path(name));

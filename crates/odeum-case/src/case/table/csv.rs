@@ -106,7 +106,7 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
     if !shape.is_empty() {
         return Err(shape);
     }
-    Ok(RawTable::new(rows, Some(names), columns, "columns", name_source_spans))
+    Ok(RawTable::new(Some(names), columns, "columns", name_source_spans))
 }
 
 /// What separates the values: a comma, unless the header has none but semicolons or tabs.

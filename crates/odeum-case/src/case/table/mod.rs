@@ -67,7 +67,6 @@ pub struct Columns {
 
 /// A file of columns, not yet bound to a system.
 pub(super) struct RawTable {
-    pub(super) rows: usize,
     /// Names of the columns; `None` where the format has none (a plain NPY array).
     pub(super) names: Option<Vec<String>>,
     /// Values by column; a column that is not wholly numbers says what is wrong with it.
@@ -91,14 +90,12 @@ const BAD_ROWS_HELP: &str = "give finite numbers only; or, that such systems end
 impl RawTable {
     /// A table of somebody's columns.
     fn new(
-        rows: usize,
         names: Option<Vec<String>>,
         columns: Vec<Result<Vec<f64>, Vec<Finding>>>,
         names_are: &'static str,
         name_source_spans: Vec<SourceSpan>,
     ) -> RawTable {
         RawTable {
-            rows,
             names,
             columns,
             names_are,
@@ -146,10 +143,6 @@ pub(super) fn read(
             return None;
         }
     };
-    if raw.rows == 0 {
-        let message = format!("the table {} has no rows: zero systems", path.display());
-        return field.refuse(message, "give at least one row");
-    }
     if raw.masses && !takes_masses(model) {
         let message = "the table holds mass fractions, and the case has other compositions";
         return field
@@ -160,9 +153,26 @@ pub(super) fn read(
         Some(columns) => chosen(&raw, &columns, model, findings)?,
         None => by_name(&raw, field, model, findings)?,
     };
-    let mut used = Vec::new();
+    let mut used: Vec<(ColumnTarget, Vec<f64>)> = Vec::new();
+    let mut first: Option<(usize, usize)> = None;
     let mut good = true;
     for Wanted { column, target, source_span } in wanted {
+        // Columns of CSV and records have one length; arrays of an archive may have others.
+        if let Ok(values) = &raw.columns[column] {
+            let (of, rows) = *first.get_or_insert((column, values.len()));
+            if values.len() != rows {
+                good = false;
+                let names = raw.names.as_deref().unwrap_or_default();
+                let name = |column: usize| names.get(column).map_or("", String::as_str);
+                let reason = format!(
+                    "array `{}` has {} values, but `{}` has {rows}",
+                    name(column),
+                    values.len(),
+                    name(of)
+                );
+                findings.push(numpy::broken(&path, &field.source_span(), &reason));
+            }
+        }
         if used.iter().any(|(t, _)| *t == target) {
             good = false;
             findings.push(source_span.error("this is given twice").help("name it once"));
@@ -186,10 +196,15 @@ pub(super) fn read(
             }
         }
     }
+    let rows = first.map_or(0, |(_, rows)| rows);
+    if good && rows == 0 {
+        let message = format!("the table {} has no rows: zero systems", path.display());
+        return field.refuse(message, "give at least one row");
+    }
     let name = path.display().to_string();
     good.then(|| TableData {
         name,
-        rows: raw.rows,
+        rows,
         columns: used,
         ended: raw.ended,
         source_span: field.source_span(),
@@ -285,6 +300,13 @@ fn by_name(
             "name its columns in order: columns = [\"x\", \"y\"]",
         );
     };
+    // Where no column is good, what is wrong with them says more than that their names are unknown.
+    if let Some(Err(list)) = raw.columns.first()
+        && raw.columns.iter().all(Result::is_err)
+    {
+        list.iter().for_each(|finding| findings.push(finding.clone()));
+        return None;
+    }
     let wanted: Vec<Option<Wanted>> = names
         .iter()
         .enumerate()

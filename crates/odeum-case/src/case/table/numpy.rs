@@ -4,7 +4,7 @@ use super::{RawTable, result};
 use crate::case::reader::SourceSpan;
 use odeum_io::Finding;
 use odeum_io::file::read_bytes;
-use odeum_io::npy::{self, Array};
+use odeum_io::npy;
 use odeum_io::npz::Npz;
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(super) fn read_npy(
         .map(|c| checked(array.columns[c].clone(), path, &name(c), lenient))
         .collect();
     let name_source_spans = vec![source_span.clone(); array.columns.len()];
-    Ok(RawTable::new(array.rows, array.names, columns, "fields", name_source_spans))
+    Ok(RawTable::new(array.names, columns, "fields", name_source_spans))
 }
 
 /// Named arrays of one axis \[systems\], or a result of Odeum.
@@ -37,37 +37,15 @@ pub(super) fn read_npz(
         return result;
     }
     let mut columns = Vec::new();
-    let mut rows: Option<(usize, String)> = None;
     for name in &names {
         // Arrays that cannot be columns are a slip only if they are asked for.
-        let column = match npz.array(name) {
+        columns.push(match npz.column(name) {
             Err(reason) => Err(damaged(reason)),
-            Ok(Array { columns, .. }) if columns.len() != 1 => {
-                Err(damaged(format!("array `{name}` has two axes; a column has one")))
-            }
-            Ok(array) => match &rows {
-                Some((rows, first)) if *rows != array.rows => Err(damaged(format!(
-                    "array `{name}` has {} values, but `{first}` has {rows}",
-                    array.rows
-                ))),
-                _ => {
-                    rows.get_or_insert((array.rows, name.clone()));
-                    let values = array.columns.into_iter().next().unwrap_or_default();
-                    checked(values, path, name, lenient)
-                }
-            },
-        };
-        columns.push(column);
+            Ok(values) => checked(values, path, name, lenient),
+        });
     }
     let name_source_spans = vec![source_span.clone(); names.len()];
-    // Of no array is it known how many rows there are: what is wrong with the first is said, not that there are none.
-    if rows.is_none()
-        && let Some(slip) = columns.iter().position(Result::is_err)
-    {
-        columns.swap_remove(slip)?;
-    }
-    let rows = rows.map_or(0, |(rows, _)| rows);
-    Ok(RawTable::new(rows, Some(names), columns, "arrays", name_source_spans))
+    Ok(RawTable::new(Some(names), columns, "arrays", name_source_spans))
 }
 
 /// A column, of finite numbers unless `lenient`.

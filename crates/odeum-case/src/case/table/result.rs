@@ -103,7 +103,6 @@ pub(super) fn read(
     let (names, values): (Vec<String>, Vec<Vec<f64>>) = all.into_iter().unzip();
     let checked = names.iter().zip(values).map(|(name, v)| checked(v, path, name, lenient));
     Some(Ok(RawTable {
-        rows,
         columns: checked.collect(),
         names_are: "columns",
         name_source_spans: vec![source_span.clone(); names.len()],

@@ -1,7 +1,7 @@
 //! A reader of NPZ files of its own, by the format's description.
 
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
 /// One array.
@@ -25,6 +25,32 @@ pub(crate) fn read(path: &Path) -> BTreeMap<String, Array> {
         arrays.insert(name, array(&npy));
     }
     arrays
+}
+
+/// The bytes of an NPY file with this dictionary in its header.
+pub(crate) fn npy(version: u8, dict: &[u8], data: &[f64]) -> Vec<u8> {
+    let mut bytes = [b"\x93NUMPY", &[version, 0][..]].concat();
+    match version {
+        1 => bytes.extend((dict.len() as u16).to_le_bytes()),
+        _ => bytes.extend((dict.len() as u32).to_le_bytes()),
+    }
+    bytes.extend(dict);
+    data.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+    bytes
+}
+
+/// The bytes of an archive of arrays of one axis, in this order.
+pub(crate) fn archive(arrays: &[(&str, &[f64])]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, data) in arrays {
+        let shape = format!("({},)", data.len());
+        let dict = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+        archive
+            .start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default())
+            .unwrap();
+        archive.write_all(&npy(1, dict.as_bytes(), data)).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
 }
 
 fn array(npy: &[u8]) -> Array {
