@@ -130,7 +130,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-io",
         &[
-            &["chart", "npy", "number", "parallel", "source"],
+            &["chart", "literal", "npy", "number", "parallel", "source"],
             &["cells", "finding"],
             &["file", "vti"],
             &["checkpoint", "npz", "table", "target", "zarr"],

@@ -16,6 +16,7 @@ pub mod field;
 pub mod file;
 pub mod finding;
 pub mod former;
+mod literal;
 pub mod npy;
 pub mod npz;
 pub mod number;

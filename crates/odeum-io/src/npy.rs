@@ -2,6 +2,7 @@
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
+use crate::literal::Literal;
 use odeum_core::memory;
 use odeum_ode::Scalar;
 use std::io::{self, Read};
@@ -53,15 +54,9 @@ pub fn read(bytes: &[u8]) -> Result<Array, String> {
     if !bytes.starts_with(MAGIC) {
         return Err("it does not start with the NPY signature".into());
     }
-    let (dict, data) = split(bytes).ok_or("its header is cut off")?;
-    let dict = String::from_utf8_lossy(dict);
-    let shape = shape(&dict).ok_or("its header has no readable shape")?;
-    let fortran = match value(&dict, "fortran_order").map(|v| v.starts_with("True")) {
-        Some(fortran) => fortran,
-        None => return Err("its header has no memory order".into()),
-    };
-    let descr = value(&dict, "descr").ok_or("its header has no number format")?;
-    let Item { names, numbers, bytes: record } = Item::read(descr)?;
+    let (header, data) = split(bytes)?;
+    let Header { shape, fortran, .. } = header;
+    let Item { names, numbers, bytes: record } = Item::read(&header.descr)?;
     let (rows, width) = match (shape[..].as_ref(), names.is_some()) {
         (&[rows], _) => (rows, 1),
         (&[rows, width], false) => (rows, width),
@@ -96,15 +91,13 @@ pub fn read(bytes: &[u8]) -> Result<Array, String> {
 
 /// Reads an array of texts of one axis, in little-endian UTF-32; the error says what is wrong.
 pub fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
-    let (dict, data) = split(bytes).ok_or("its header is cut off")?;
-    let dict = String::from_utf8_lossy(dict);
-    let count = match shape(&dict).as_deref() {
-        Some(&[count]) => count,
-        Some(&[]) => 1,
+    let (Header { shape, descr, .. }, data) = split(bytes)?;
+    let count = match shape[..] {
+        [count] => count,
+        [] => 1,
         _ => return Err("it should have one axis".into()),
     };
-    let descr = value(&dict, "descr").ok_or("its header has no format")?;
-    let length = descr.strip_prefix("'<U").and_then(|rest| rest.split('\'').next()?.parse().ok());
+    let length = descr.text().and_then(|word| word.strip_prefix("<U")?.parse().ok());
     let length: usize = length.ok_or("it does not hold texts (<U…)")?;
     if count.checked_mul(length).and_then(|n| n.checked_mul(4)) != Some(data.len()) || length == 0 {
         return Err(format!("{count} texts do not fit its {} bytes of data", data.len()));
@@ -153,11 +146,9 @@ impl Head {
             return Err(format!("its header has {length} bytes, more than {LONGEST}"));
         }
         more((start + length).saturating_sub(bytes.len()), &mut bytes)?;
-        let dict = String::from_utf8_lossy(&bytes[start..start + length]);
-        let shape = shape(&dict).ok_or("its header has no readable shape")?;
-        let fortran = value(&dict, "fortran_order").is_some_and(|v| v.starts_with("True"));
-        let descr = value(&dict, "descr").ok_or("its header has no number format")?;
-        match Item::read(descr)? {
+        let header = Header::read(bytes[6], &bytes[start..start + length])?;
+        let Header { shape, fortran, descr } = header;
+        match Item::read(&descr)? {
             Item { names: None, numbers, .. } => Ok(Head { shape, fortran, kind: numbers[0].0 }),
             _ => Err("it holds records".into()),
         }
@@ -228,11 +219,15 @@ fn unreadable(error: &io::Error) -> String {
     format!("it is damaged: {error}")
 }
 
-/// Header dictionary and data.
-fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (start, length) = place(bytes)?;
-    let end = start.checked_add(length)?;
-    Some((bytes.get(start..end)?, &bytes[end..]))
+/// Header and data.
+fn split(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
+    let parts = || {
+        let (start, length) = place(bytes)?;
+        let end = start.checked_add(length)?;
+        Some((bytes.get(start..end)?, &bytes[end..]))
+    };
+    let (dict, data) = parts().ok_or("its header is cut off")?;
+    Ok((Header::read(bytes[6], dict)?, data))
 }
 
 /// Where the header dictionary begins, and its length; the first twelve bytes say it.
@@ -246,16 +241,43 @@ fn place(bytes: &[u8]) -> Option<(usize, usize)> {
     })
 }
 
-/// The text after `'key':`.
-fn value<'a>(dict: &'a str, key: &str) -> Option<&'a str> {
-    let at = dict.find(&format!("'{key}'"))? + key.len() + 2;
-    Some(dict[at..].trim_start().strip_prefix(':')?.trim_start())
+/// What the dictionary of a header says.
+struct Header {
+    shape: Vec<usize>,
+    fortran: bool,
+    /// The number format, or the fields of records.
+    descr: Literal,
 }
 
-fn shape(dict: &str) -> Option<Vec<usize>> {
-    let text = value(dict, "shape")?.strip_prefix('(')?;
-    let text = &text[..text.find(')')?];
-    text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(|s| s.parse().ok()).collect()
+impl Header {
+    /// Versions 1 and 2 have Latin-1, later ones UTF-8.
+    fn read(version: u8, dict: &[u8]) -> Result<Header, String> {
+        let text = match version {
+            1 | 2 => dict.iter().map(|byte| char::from(*byte)).collect(),
+            _ => String::from_utf8(dict.to_vec()).map_err(|_| "its header is not UTF-8")?,
+        };
+        let dict = Literal::read(&text).ok_or("its header is no dictionary of Python")?;
+        let Literal::Dict(entries) = dict else {
+            return Err("its header is no dictionary of Python".into());
+        };
+        let (mut shape, mut fortran, mut descr) = (None, None, None);
+        for (key, value) in entries {
+            match (key.text(), value) {
+                (Some("shape"), Literal::Tuple(axes)) => {
+                    let axes = axes.iter().map(Literal::whole).collect::<Option<Vec<usize>>>();
+                    shape = axes;
+                }
+                (Some("fortran_order"), Literal::Truth(truth)) => fortran = Some(truth),
+                (Some("descr"), value) => descr = Some(value),
+                _ => {}
+            }
+        }
+        Ok(Header {
+            shape: shape.ok_or("its header has no readable shape")?,
+            fortran: fortran.ok_or("its header has no memory order")?,
+            descr: descr.ok_or("its header has no number format")?,
+        })
+    }
 }
 
 /// An item of an array: a number, or a record.
@@ -269,31 +291,26 @@ struct Item {
 }
 
 impl Item {
-    fn read(descr: &str) -> Result<Item, String> {
-        let quoted = |text: &str| -> Vec<String> {
-            text.split('\'').skip(1).step_by(2).map(str::to_owned).collect()
+    fn read(descr: &Literal) -> Result<Item, String> {
+        let list = match descr {
+            Literal::Text(word) => {
+                let kind = Kind::read(word)?;
+                return Ok(Item { names: None, numbers: vec![(kind, 0)], bytes: kind.size });
+            }
+            Literal::List(list) if !list.is_empty() => list,
+            _ => return Err("its number format is not readable".into()),
         };
-        let Some(list) = descr.strip_prefix('[') else {
-            let word =
-                quoted(descr).into_iter().next().ok_or("its number format is not readable")?;
-            let kind = Kind::read(&word)?;
-            return Ok(Item { names: None, numbers: vec![(kind, 0)], bytes: kind.size });
-        };
-        let list = &list[..list.find(']').ok_or("its record format is cut off")?];
-        let words = quoted(list);
-        if words.len() % 2 != 0 || words.is_empty() || list.matches('(').count() * 2 != words.len()
-        {
-            return Err("its records hold more than plain numbers".into());
-        }
         let (mut names, mut numbers, mut bytes) = (Vec::new(), Vec::new(), 0_usize);
-        for field in words.chunks_exact(2) {
+        for field in list {
+            let (name, word) =
+                Item::field(field).ok_or("its records hold more than plain numbers")?;
             // Room between fields, of records as a C compiler lays them out, has no name.
-            let room = field[1].strip_prefix("|V").filter(|_| field[0].is_empty());
+            let room = word.strip_prefix("|V").filter(|_| name.is_empty());
             let size = match room.and_then(|size| size.parse::<u16>().ok()) {
                 Some(size) => usize::from(size),
                 None => {
-                    let kind = Kind::read(&field[1])?;
-                    names.push(field[0].clone());
+                    let kind = Kind::read(word)?;
+                    names.push(name.to_owned());
                     numbers.push((kind, bytes));
                     kind.size
                 }
@@ -301,6 +318,17 @@ impl Item {
             bytes += size;
         }
         Ok(Item { names: Some(names), numbers, bytes })
+    }
+
+    /// The name of a field, which may have a title before it, and its format.
+    fn field(field: &Literal) -> Option<(&str, &str)> {
+        let Literal::Tuple(parts) = field else { return None };
+        let [name, format] = &parts[..] else { return None };
+        let name = match name {
+            Literal::Tuple(names) if names.len() == 2 => &names[1],
+            name => name,
+        };
+        Some((name.text()?, format.text()?))
     }
 }
 
@@ -451,6 +479,43 @@ mod tests {
         assert_eq!(array.columns, [[1.0, -2.0], [1.5, 2.5], [-3.0, 4.0]]);
         let named = dict.replace("('', '|V7')", "('v', '|V7')");
         assert!(read(&file(&named, &data)).unwrap_err().contains("|V7"));
+    }
+
+    /// Brackets, quotes and words of the header itself in names, titles, and Latin-1 before version 3.
+    #[test]
+    fn records_have_any_names() {
+        let record = |version: u8, names: &[u8]| {
+            let dict =
+                [b"{'descr': [".as_slice(), names, b"], 'fortran_order': False, 'shape': (1,), }"]
+                    .concat();
+            let mut bytes = MAGIC.to_vec();
+            bytes.extend([version, 0]);
+            match version {
+                1 => bytes.extend((dict.len() as u16).to_le_bytes()),
+                _ => bytes.extend((dict.len() as u32).to_le_bytes()),
+            }
+            bytes.extend(dict);
+            bytes.extend(1.5_f64.to_le_bytes());
+            bytes.extend(2.5_f64.to_le_bytes());
+            read(&bytes).map(|array| (array.names.unwrap(), array.columns))
+        };
+        for (version, names, expected) in [
+            (1, b"('k[1/s]', '<f8'), ('x (m)', '<f8')".as_slice(), ["k[1/s]", "x (m)"]),
+            (1, b"('shape', '<f8'), ('fortran_order', '<f8')", ["shape", "fortran_order"]),
+            (1, b"(\"k'\", '<f8'), ('a\\\\', '<f8')", ["k'", "a\\"]),
+            (1, b"(('title', 'x'), '<f8'), ('\xb5', '<f8')", ["x", "\u{b5}"]),
+            (3, "('\u{b5}', '<f8'), ('\u{3b1}', '<f8')".as_bytes(), ["\u{b5}", "\u{3b1}"]),
+        ] {
+            let (found, columns) = record(version, names).unwrap();
+            assert_eq!(
+                (found, columns),
+                (expected.map(str::to_owned).to_vec(), vec![vec![1.5], vec![2.5]])
+            );
+        }
+        for part in [b"('x', '<f8', (2,))".as_slice(), b"('x', [('y', '<f8')]), ('z', '<f8')"] {
+            assert!(record(1, part).unwrap_err().contains("more than plain numbers"));
+        }
+        assert!(record(3, b"('\xb5', '<f8')").unwrap_err().contains("UTF-8"));
     }
 
     #[test]

@@ -284,6 +284,36 @@ fn arrays_that_nobody_asks_for_may_have_any_length() {
     folder.odeum(&["check", "a.toml"]).refused(&["no rows: zero systems"]);
 }
 
+/// Names of records may hold what the header of NPY is written with.
+#[test]
+fn fields_of_records_have_any_names() {
+    let folder = Folder::new();
+    let dict = |names: [&str; 2]| {
+        let fields = names.map(|name| format!("({name}, '<f8')")).join(", ");
+        format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': (1,), }}")
+    };
+    for (names, columns) in [
+        (["'k[1/s]'", "'a (m)'"], ["k[1/s]", "a (m)"]),
+        (["'shape'", "'fortran_order'"], ["shape", "fortran_order"]),
+        (["\"k's\"", "'a'"], ["k's", "a"]),
+        (["'\u{b5}'", "'a'"], ["\u{b5}", "a"]),
+    ] {
+        let latin: Vec<u8> =
+            dict(names).chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+        for bytes in
+            [npz::npy(1, &latin, &[2.5, 1.5]), npz::npy(3, dict(names).as_bytes(), &[2.5, 1.5])]
+        {
+            folder.write("t.npy", bytes);
+            let [k, a] = columns;
+            let table = format!("table = \"t.npy\"\ncolumns = {{ k = \"{k}\", a = \"{a}\" }}\n");
+            folder.write("a.toml", format!("{DECAY}[ensemble]\n{table}"));
+            folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+            let result = npz::read(&folder.path("a.npz"));
+            assert_eq!((result["params"].f64(), result["y0"].f64()), (vec![2.5], vec![1.5, 0.0]));
+        }
+    }
+}
+
 /// The statuses of a result, by name.
 fn statuses(folder: &Folder, name: &str) -> Vec<String> {
     let result = npz::read(&folder.path(name));
