@@ -307,6 +307,15 @@ fn tables_with_wrong_columns_or_ragged_rows() {
     // As spreadsheets of half of Europe write them.
     table("a;k\n1;2,5\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: 2,5", "a point"]);
     table("a\tk\n1\tx\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: x"]);
+    // What numpy.savetxt and pandas write.
+    for columns in ["", "columns = [\"a\", \"k\"]"] {
+        let parts = ["`# a,k` before it is a comment", "numpy.savetxt", "comments=\"\""];
+        table("# by me\n# a,k\n1.000e+00,2.000e+00\n", columns, &parts);
+        table("# a k\n1.000e+00 2.000e+00\n", columns, &["`# a k` before it", "delimiter=\",\""]);
+        table("1,2\n3,4\n", columns, &["the first line has numbers: give a header line"]);
+    }
+    table(",a\n0,1\n", "", &["column 1 of the table has no name", "index=False", "--> t.csv:1:1"]);
+    table("a,k,\n0,1,\n", "", &["column 3 of the table has no name", "at the end of the lines"]);
     // A blank line between the rows of one column is a cell, on Windows too.
     let found = "found: nothing";
     table("a\n1\n\n2\n", "", &["`a` is not a number", "--> t.csv:3:1", found]);

@@ -490,6 +490,29 @@ fn blank_lines_and_comments_are_no_rows_but_empty_cells_are() {
     }
 }
 
+/// Separators in quotes, or in names alone, separate nothing, and a name of several lines has them all.
+#[test]
+fn names_of_columns_may_hold_marks_of_csv() {
+    let folder = Folder::new();
+    for (csv, k) in [
+        ("\"a\";\"k,unit\"\n1;2\n", "k,unit"),
+        ("a\tk,unit\n1\t2\n", "k,unit"),
+        ("a,\"k\t;\"\"\"\n1,2\n", "k\\t;\\\""),
+        ("a,k\"\n  # comment\n1,2\n", "k\\\""),
+        ("a,\"k\n # unit\"\n1,2\n", "k\\n # unit"),
+    ] {
+        let table = format!("table = \"t.csv\"\ncolumns = {{ a = \"a\", k = \"{k}\" }}\n");
+        folder.write("t.csv", csv).write("a.toml", format!("{DECAY}[ensemble]\n{table}"));
+        folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+        let result = npz::read(&folder.path("a.npz"));
+        assert_eq!(
+            (result["params"].f64(), result["y0"].f64()),
+            (vec![2.0], vec![1.0, 0.0]),
+            "{csv}"
+        );
+    }
+}
+
 /// No two axes have one name: those of the table and of copies stand aside.
 #[test]
 fn axes_have_names_of_their_own() {

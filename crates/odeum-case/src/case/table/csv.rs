@@ -1,5 +1,5 @@
 //! CSV tables: a header, then one row a system. Lines that start with `#`, after spaces too, are comments.
-//! Values are separated by commas, semicolons or tabs, as the header has them.
+//! Values are separated by commas, semicolons or tabs, as the header has them outside of quotes.
 //!
 //! Blank lines are skipped. But in a table of one column a blank line between others is a row whose cell is
 //! empty: skipped, it would move the rows after it.
@@ -23,8 +23,7 @@ const MOST: usize = 5;
 pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>> {
     let source = read_text(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
     // Before the header nobody knows whether tabs separate values.
-    let header_line = source.line_at(content_start(&source, 0, ',')).1;
-    let separator = separator(header_line);
+    let separator = separator(&source);
     let text = marked(source.text(), separator);
     let text: &[u8] = &text;
     let mut reader = ::csv::ReaderBuilder::new()
@@ -106,12 +105,60 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
     if !shape.is_empty() {
         return Err(shape);
     }
-    Ok(RawTable::new(Some(names), columns, "columns", name_source_spans))
+    let hint = no_names(&source, header_at, &names);
+    let table = RawTable::new(Some(names), columns, "columns", name_source_spans);
+    Ok(RawTable { hint, ..table })
 }
 
-/// What separates the values: a comma, unless the header has none but semicolons or tabs.
-fn separator(header: &str) -> char {
-    [',', ';', '\t'].into_iter().find(|&mark| header.contains(mark)).unwrap_or(',')
+/// What may separate the values.
+const MARKS: [char; 3] = [',', ';', '\t'];
+
+/// What separates the values: of commas, semicolons and tabs the first that stands in the header outside of quotes; one
+/// of which the first row has as many comes before others, which may stand in names.
+fn separator(source: &Source) -> char {
+    let mut lines = lines(source, 0).filter(|(_, line)| Line::of(line, ',') == Line::Values);
+    let [header, row] = [lines.next(), lines.next()]
+        .map(|line| unquoted(line.map_or("", |(_, line)| line), &MARKS, &mut false));
+    let count = |text: &str, mark: char| text.matches(mark).count();
+    let of_header = || MARKS.into_iter().filter(|mark| header.contains(*mark));
+    let of_both = of_header().find(|mark| count(&row, *mark) == count(&header, *mark));
+    of_both.or(of_header().next()).unwrap_or(',')
+}
+
+/// What of a line stands outside of quotes, which open where a value begins: after one of the marks. Whether the end
+/// of the line is `inside` is kept from one to the next.
+fn unquoted(line: &str, marks: &[char], inside: &mut bool) -> String {
+    let mut text = String::new();
+    let mut begins = !*inside;
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' if *inside => *inside = rest.next_if_eq(&'"').is_some(),
+            '"' if begins => *inside = true,
+            _ if !*inside => text.push(c),
+            _ => {}
+        }
+        begins = !*inside && marks.contains(&c);
+    }
+    text
+}
+
+/// What to do about a header of numbers: it is a row, and the header may be a comment, as `numpy.savetxt` writes it.
+fn no_names(source: &Source, header_at: usize, names: &[String]) -> Option<String> {
+    // Spaces separate the numbers of `numpy.savetxt` unless it is told otherwise.
+    let numbers = |name: &String| name.split_whitespace().all(|word| word.parse::<f64>().is_ok());
+    if !names.iter().all(|name| !name.is_empty() && numbers(name)) {
+        return None;
+    }
+    let before = lines(source, 0).take_while(|(at, _)| *at < header_at);
+    Some(match before.filter(|(_, line)| line.trim_start().starts_with('#')).last() {
+        Some((_, comment)) => format!(
+            "the first line has numbers, and `{}` before it is a comment: where it is the header, take its # away \
+             (numpy.savetxt does with delimiter=\",\", comments=\"\")",
+            comment.trim()
+        ),
+        None => "the first line has numbers: give a header line with names before it".to_owned(),
+    })
 }
 
 fn push(
@@ -174,10 +221,16 @@ impl Line {
 fn marked(text: &str, separator: char) -> Cow<'_, [u8]> {
     let mut marked = Cow::Borrowed(text.as_bytes());
     let mut at = 0;
+    // A value in quotes may have several lines.
+    let (has_quotes, mut inside) = (text.contains('"'), false);
     for line in text.split_inclusive('\n') {
         let inner = line.trim_end_matches(['\n', '\r']);
-        if inner.starts_with([' ', '\t']) && Line::of(inner, separator) != Line::Values {
+        let is_row = inside || Line::of(inner, separator) == Line::Values;
+        if inner.starts_with([' ', '\t']) && !is_row {
             marked.to_mut()[at] = b'#';
+        }
+        if has_quotes && is_row {
+            unquoted(inner, &[separator], &mut inside);
         }
         at += line.len();
     }

@@ -80,6 +80,8 @@ pub(super) struct RawTable {
     /// The species of it are mass fractions, whatever the case file has.
     pub(super) masses: bool,
     pub(super) ended: Option<Ended>,
+    /// What to do where the names are none.
+    pub(super) hint: Option<String>,
     pub(super) warnings: Vec<Finding>,
 }
 
@@ -103,6 +105,7 @@ impl RawTable {
             used: None,
             masses: false,
             ended: None,
+            hint: None,
             warnings: Vec::new(),
         }
     }
@@ -287,6 +290,10 @@ fn target(model: &Model, name: &str, source_span: &SourceSpan) -> Result<ColumnT
     }
 }
 
+/// What to do about a column without a name.
+const UNNAMED: &str = "name it, or leave it out: an index of pandas by to_csv(…, index=False), or \
+                       a separator at the end of the lines";
+
 /// Every column by its own name.
 fn by_name(
     raw: &RawTable,
@@ -300,21 +307,26 @@ fn by_name(
             "name its columns in order: columns = [\"x\", \"y\"]",
         );
     };
-    // Where no column is good, what is wrong with them says more than that their names are unknown.
-    if let Some(Err(list)) = raw.columns.first()
-        && raw.columns.iter().all(Result::is_err)
-    {
-        list.iter().for_each(|finding| findings.push(finding.clone()));
-        return None;
-    }
+    let any_good = raw.columns.iter().any(Result::is_ok);
     let wanted: Vec<Option<Wanted>> = names
         .iter()
         .enumerate()
         .filter(|(column, _)| raw.used.as_ref().is_none_or(|used| used.contains(column)))
         .map(|(column, name)| {
             let source_span = raw.name_source_spans[column].clone();
-            let found = target(model, name, &source_span).map_err(|finding| {
-                let help = finding.help.clone().unwrap_or_default();
+            let target = match name.as_str() {
+                "" => Err(source_span
+                    .error(format!("column {} of the table has no name", column + 1))
+                    .help(UNNAMED)),
+                _ => target(model, name, &source_span),
+            };
+            // Where no column is good, what is wrong with it says more than that its name is unknown.
+            if let (Err(list), Err(_), false) = (&raw.columns[column], &target, any_good) {
+                list.iter().for_each(|finding| findings.push(finding.clone()));
+                return None;
+            }
+            let found = target.map_err(|finding| {
+                let help = raw.hint.clone().or(finding.help.clone()).unwrap_or_default();
                 finding.help(format!(
                     "{help}; to read some columns only, list them: columns = [\"x\"], or map them: \
                      columns = {{ x = \"column\" }}"
@@ -365,7 +377,8 @@ fn chosen(
                     }
                     [] => {
                         let known = names.iter().map(String::as_str);
-                        let help = suggest::remedy(column_name, raw.names_are, known);
+                        let remedy = || suggest::remedy(column_name, raw.names_are, known);
+                        let help = raw.hint.clone().unwrap_or_else(remedy);
                         return value
                             .refuse(format!("the table has no column `{column_name}`"), &help);
                     }

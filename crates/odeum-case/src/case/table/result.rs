@@ -110,6 +110,7 @@ pub(super) fn read(
         used: Some(used),
         masses: columns.masses,
         ended: columns.ended,
+        hint: None,
         warnings,
     }))
 }
