@@ -1,7 +1,7 @@
 //! The picture of a study: systems per second over the number of systems.
 
 use super::document::Row;
-use odeum_io::chart::{COLOURS, legend};
+use odeum_io::chart::{Axis, COLOURS, legend};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) fn draw_lines(
         let values = lines.values().flatten().map(value);
         let (least, most) =
             values.fold((f64::MAX, 0.0), |(a, b): (f64, f64), v| (a.min(v), b.max(v)));
-        least / 1.5..most * 1.5
+        Axis::new(least / 1.5..most * 1.5, true)
     };
     let root = SVGBackend::new(path, (860, 520)).into_drawing_area();
     root.fill(&WHITE)?;
@@ -42,7 +42,7 @@ pub(super) fn draw_lines(
         .caption(format!("odeum bench {bench}"), ("sans-serif", 20))
         .x_label_area_size(44)
         .y_label_area_size(76)
-        .build_cartesian_2d(range(|p| p.0).log_scale(), range(|p| p.1).log_scale())?;
+        .build_cartesian_2d(range(|p| p.0), range(|p| p.1))?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)

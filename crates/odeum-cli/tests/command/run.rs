@@ -328,3 +328,53 @@ fn pictures_of_sweeps_have_titles_that_fit_and_units_that_are_known() {
         assert!(svg.lines().all(|line| line.starts_with('<') || line.chars().count() <= 90));
     }
 }
+
+/// What is drawn of `{ b = k a (q - 2)² }`, which comes to its level unless k is small or q is 2: the title, and the
+/// points of lines.
+fn drawn(ensemble: &str) -> (String, Vec<Vec<[f64; 2]>>) {
+    let folder = Folder::new();
+    let case = DECAY
+        .replace("{ k = 2.0 }", "{ k = 2.0, q = 0.0 }")
+        .replace("b = \"k * a\"", "b = \"k * a * (q - 2)^2\"")
+        .replace("[0.0, 1.0]", "[0.0, 1.0]\nuntil = { b = { rises_to = 0.5 } }");
+    let output = "[output]\nformats = [\"svg\"]\n";
+    folder.write("t.csv", "k\n0.01\n2\n3\n");
+    folder.write("a.toml", format!("{case}[ensemble]\n{ensemble}\n{output}"));
+    folder.odeum(&["run", "a.toml"]).well();
+    let svg = String::from_utf8(folder.read("a.svg")).unwrap();
+    let lines =
+        svg.lines().filter(|line| line.starts_with("<polyline") && line.contains("#0072B2"));
+    let points = |line: &str| {
+        let points = line.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        let numbers = |point: &str| {
+            let (x, y) = point.split_once(',').unwrap();
+            [x, y].map(|number| number.parse().unwrap())
+        };
+        points.split_whitespace().map(numbers).collect()
+    };
+    let lines = lines.map(points).collect();
+    (svg, lines)
+}
+
+#[test]
+fn pictures_of_sweeps_follow_their_axes() {
+    // No power of ten lies on the axis of times.
+    let (svg, lines) = drawn("sweep = { k = [2.1, 3.0] }");
+    for tick in ["0.04", "0.06", "0.08"] {
+        assert!(svg.lines().any(|line| line == tick), "{tick}: {svg}");
+    }
+    assert_eq!(lines.len(), 1);
+    // In the order of the axis, and broken where a system does not come to its level.
+    let (_, lines) = drawn("sweep = { q = [0.0, 4.0, 2.0, 1.0, 3.0] }");
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    let x: Vec<f64> = lines.iter().flatten().map(|point| point[0]).collect();
+    assert!(x.len() == 4 && x.is_sorted(), "{x:?}");
+    // By factors.
+    let (_, lines) =
+        drawn("sweep = { k = { from = 1.0, to = 100.0, count = 3, spacing = \"log\" } }");
+    let x: Vec<f64> = lines[0].iter().map(|point| point[0]).collect();
+    assert!((x[0] + x[2] - 2.0 * x[1]).abs() <= 2.0, "{x:?}");
+    // Of a table and of copies the first that has anything to draw.
+    let (svg, _) = drawn("table = \"t.csv\"\nsweep = { q = [0.0, 1.0] }\ncount = 2");
+    assert!(svg.contains("; table row 1, copy 0"), "{svg}");
+}

@@ -1,7 +1,7 @@
 //! A picture of when systems crossed their level, over a sweep: of ignition delays, say.
 
 use super::{About, EnsembleResult, Writer, Written};
-use crate::chart::{self, COLOURS, legend};
+use crate::chart::{self, Axis, COLOURS, legend};
 use crate::file::stage;
 use crate::finding::Finding;
 use crate::number::rounded;
@@ -57,14 +57,18 @@ const LINES: usize = 6;
 /// Characters that fit above the picture.
 const WIDEST: usize = 90;
 
-/// What is drawn along which axis of the sweep.
+/// What is drawn along which axis of the sweep, of which systems.
 struct View {
     /// Axis from left to right.
     across: usize,
-    /// Axis with a line for each value.
-    lines: Option<usize>,
+    /// Axis with a line for each value, and the values that have one.
+    lines: Option<(usize, Vec<usize>)>,
     /// Index on every axis, for those that are neither.
     fixed: Vec<usize>,
+    /// Row of the table.
+    row: usize,
+    /// Number among the copies.
+    copy: usize,
 }
 
 /// What a picture lacks.
@@ -80,11 +84,6 @@ fn draw<T: Scalar>(result: &EnsembleResult<'_, T>) -> Result<String, Lack> {
     let (about, results) = (&result.about, result.rows);
     let sweep = &about.sweep;
     let across = about.temperature.or((!sweep.is_empty()).then_some(0)).ok_or(Lack::Points)?;
-    let view = View {
-        across,
-        lines: (0..sweep.len()).find(|&k| k != across),
-        fixed: sweep.iter().map(|(_, values)| values.len() / 2).collect(),
-    };
     let times: HashMap<usize, f64> = (0..results.count())
         .map(|r| results.row(r))
         .filter(|row| row.status() == Status::TerminalEvent)
@@ -92,48 +91,93 @@ fn draw<T: Scalar>(result: &EnsembleResult<'_, T>) -> Result<String, Lack> {
         // The axis is logarithmic.
         .filter(|(_, time)| *time > 0.0)
         .collect();
+    let view = View::of(about, across, times.keys().copied()).ok_or(Lack::Points)?;
     let lines = lines(about, &view, &times);
-    let points = || lines.iter().flat_map(|(_, points)| points.iter().copied());
-    points().next().ok_or(Lack::Points)?;
-    let ends = ends(&lines).ok_or(Lack::Axis)?;
+    let axes = axes(about, &view, &lines).ok_or(Lack::Axis)?;
     let mut text = String::new();
     // Drawing into a string fails only where there is nothing to draw.
-    render(about, &view, (&lines, ends), &mut text).map_err(|_| Lack::Points)?;
+    render(about, &view, (&lines, axes), &mut text).map_err(|_| Lack::Points)?;
     Ok(text)
 }
 
-type Line = (String, Vec<(f64, f64)>);
+impl View {
+    /// Of the first row of a table, and the first copy, that have one of these systems in the picture, if any has.
+    fn of(about: &About<'_>, across: usize, systems: impl Iterator<Item = usize>) -> Option<View> {
+        let sweep = &about.sweep;
+        let second = (0..sweep.len()).find(|&k| k != across).map(|k| {
+            let len = sweep[k].1.len();
+            let n = len.min(LINES);
+            (k, (0..n).map(|i| if n > 1 { i * (len - 1) / (n - 1) } else { 0 }).collect())
+        });
+        let fixed = sweep.iter().map(|(_, values)| values.len() / 2).collect();
+        let mut view = View { across, lines: second, fixed, row: 0, copy: 0 };
+        let (strides, block) = strides(about);
+        let is_drawn = |system: &usize| {
+            let index = |k: usize| system / strides[k] % sweep[k].1.len();
+            (0..sweep.len()).all(|k| match &view.lines {
+                _ if k == across => true,
+                Some((axis, values)) if *axis == k => values.contains(&index(k)),
+                _ => view.fixed[k] == index(k),
+            })
+        };
+        let of = |system: usize| (system / block, system % about.copies);
+        (view.row, view.copy) = systems.filter(is_drawn).map(of).min()?;
+        Some(view)
+    }
+}
 
-/// The points of every line.
+/// How many neighbouring systems share a value of each axis, and a row of the table: the axes after it, and the copies.
+fn strides(about: &About<'_>) -> (Vec<usize>, usize) {
+    let mut stride = about.copies;
+    let mut strides: Vec<usize> = about
+        .sweep
+        .iter()
+        .rev()
+        .map(|(_, values)| {
+            let of = stride;
+            stride *= values.len();
+            of
+        })
+        .collect();
+    strides.reverse();
+    (strides, stride)
+}
+
+/// The name of a line, and its parts: it is broken where a system did not cross.
+type Line = (String, Vec<Vec<(f64, f64)>>);
+
+/// The points of every line, in the order of the axis.
 fn lines(about: &About<'_>, view: &View, times: &HashMap<usize, f64>) -> Vec<Line> {
     let sweep = &about.sweep;
-    // How many neighbouring systems share a value: the axes after it, and the copies.
-    let strides: Vec<usize> = (0..sweep.len())
-        .map(|k| sweep[k + 1..].iter().map(|(_, values)| values.len()).product::<usize>())
-        .map(|stride| stride * about.copies)
-        .collect();
+    let (strides, block) = strides(about);
     let inverse = is_inverse(about, view);
     let line = |label: String, fixed: &[usize]| -> Line {
-        let values = &sweep[view.across].1;
-        let points = values.iter().enumerate().filter_map(|(i, &x)| {
-            let index = |k: usize| if k == view.across { i } else { fixed[k] };
-            let system = (0..sweep.len()).map(|k| index(k) * strides[k]).sum::<usize>();
-            Some((if inverse { 1000.0 / x } else { x }, *times.get(&system)?))
-        });
-        (label, points.collect())
+        let mut points: Vec<(f64, Option<f64>)> = (0..sweep[view.across].1.len())
+            .map(|i| {
+                let index = |k: usize| if k == view.across { i } else { fixed[k] };
+                let of_sweep = (0..sweep.len()).map(|k| index(k) * strides[k]).sum::<usize>();
+                let system = view.row * block + of_sweep + view.copy;
+                let x = sweep[view.across].1[i];
+                (if inverse { 1000.0 / x } else { x }, times.get(&system).copied())
+            })
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let parts = points.split(|(_, time)| time.is_none()).filter(|part| !part.is_empty());
+        let crossed = |part: &[(f64, Option<f64>)]| {
+            part.iter().filter_map(|(x, time)| Some((*x, (*time)?))).collect()
+        };
+        (label, parts.map(crossed).collect())
     };
-    let Some(second) = view.lines else { return vec![line(String::new(), &view.fixed)] };
-    let (name, values) = &sweep[second];
-    let n = values.len().min(LINES);
-    (0..n)
-        .map(|i| if n > 1 { i * (values.len() - 1) / (n - 1) } else { 0 })
-        .map(|at| {
-            let mut fixed = view.fixed.clone();
-            fixed[second] = at;
-            line(format!("{name} = {}", rounded(values[at], 3)), &fixed)
-        })
-        .filter(|(_, points)| !points.is_empty())
-        .collect()
+    let Some((second, values)) = &view.lines else {
+        return vec![line(String::new(), &view.fixed)];
+    };
+    let name = sweep[*second].0;
+    let of = |at: &usize| {
+        let mut fixed = view.fixed.clone();
+        fixed[*second] = *at;
+        line(format!("{name} = {}", rounded(sweep[*second].1[*at], 3)), &fixed)
+    };
+    values.iter().map(of).filter(|(_, parts)| !parts.is_empty()).collect()
 }
 
 /// Temperatures are drawn as 1000 K / T: there ignition delays are nearly straight.
@@ -141,34 +185,61 @@ fn is_inverse(about: &About<'_>, view: &View) -> bool {
     about.temperature == Some(view.across)
 }
 
-/// The ends of both axes, with a margin; `None` where the axis has no length that is a number, of which no
-/// ticks can be found.
-fn ends(lines: &[Line]) -> Option<[(f64, f64); 2]> {
+/// Values that go through decades by equal factors, as a range that is logarithmic.
+fn is_geometric(values: &[f64]) -> bool {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return false };
+    let mean = (last / first).ln() / (sorted.len() - 1) as f64;
+    sorted.len() >= 3
+        && *first > 0.0
+        && last / first >= 10.0
+        && sorted.windows(2).all(|pair| ((pair[1] / pair[0]).ln() / mean - 1.0).abs() < 1e-6)
+}
+
+/// Both axes, with a margin; `None` where one has no length that is a number, of which no ticks can be found.
+fn axes(about: &About<'_>, view: &View, lines: &[Line]) -> Option<[Axis; 2]> {
     let range = |of: fn(&(f64, f64)) -> f64| {
-        let values = lines.iter().flat_map(|(_, points)| points.iter().map(of));
+        let values = lines.iter().flat_map(|(_, parts)| parts.iter().flatten().map(of));
         values.fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)))
     };
     let (x0, x1) = range(|p| p.0);
     let (y0, y1) = range(|p| p.1);
-    let margin = if x1 > x0 { 0.03 * (x1 - x0) } else { 0.03 * x0.abs().max(1.0) };
-    let [across, up] = [(x0 - margin, x1 + margin), (y0 / 1.5, y1 * 1.5)];
-    let fits = (across.1 - across.0).is_finite() && (up.1 / up.0).is_finite();
-    fits.then_some([across, up])
+    let by_factors = !is_inverse(about, view) && is_geometric(&about.sweep[view.across].1);
+    let across = if by_factors {
+        x0 / 1.2..x1 * 1.2
+    } else {
+        let margin = if x1 > x0 { 0.03 * (x1 - x0) } else { 0.03 * x0.abs().max(1.0) };
+        x0 - margin..x1 + margin
+    };
+    let up = y0 / 1.5..y1 * 1.5;
+    let fits = (across.end - across.start).is_finite() && (up.end / up.start).is_finite();
+    fits.then(|| [Axis::new(across, by_factors), Axis::new(up, true)])
 }
 
 fn render(
     about: &About<'_>,
     view: &View,
-    (lines, [across, up]): (&[Line], [(f64, f64); 2]),
+    (lines, [across, up]): (&[Line], [Axis; 2]),
     text: &mut String,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let sweep = &about.sweep;
     let name = sweep[view.across].0;
     let x_name = if is_inverse(about, view) { format!("1000 K / {name}") } else { name.to_owned() };
-    let others: Vec<String> = (0..sweep.len())
-        .filter(|k| *k != view.across && Some(*k) != view.lines)
+    let is_fixed =
+        |k: &usize| *k != view.across && view.lines.as_ref().is_none_or(|(second, _)| second != k);
+    let mut others: Vec<String> = (0..sweep.len())
+        .filter(is_fixed)
         .map(|k| format!("{} = {}", sweep[k].0, rounded(sweep[k].1[view.fixed[k]], 3)))
         .collect();
+    // One row and one copy of all is drawn.
+    let systems: usize = about.shape.iter().map(|(_, len)| len).product();
+    if systems > strides(about).1 {
+        others.push(format!("table row {}", view.row));
+    }
+    if about.copies > 1 {
+        others.push(format!("copy {}", view.copy));
+    }
     let title = match about.title {
         Some(title) => title,
         // That of a gas begins with the path of its mechanism.
@@ -184,27 +255,30 @@ fn render(
         .caption(title, ("sans-serif", 18))
         .x_label_area_size(44)
         .y_label_area_size(84)
-        .build_cartesian_2d(across.0..across.1, (up.0..up.1).log_scale())?;
+        .build_cartesian_2d(across, up)?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
         .x_desc(x_name)
         .y_desc(format!("time of the event{unit}"))
-        .y_label_formatter(&|y| format!("{y:.0e}"))
+        .x_label_formatter(&|x| rounded(*x, 5))
+        .y_label_formatter(&|y| rounded(*y, 4))
         .label_style(("sans-serif", 14))
         .draw()?;
-    for (i, (label, points)) in lines.iter().enumerate() {
+    for (i, (label, parts)) in lines.iter().enumerate() {
         let colour = COLOURS[i % COLOURS.len()];
-        // A line through one point has no length.
-        if let [point] = points[..] {
-            chart.draw_series([Circle::new(point, 3, colour.filled())])?;
-        }
-        let drawn =
-            chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
-        if !label.is_empty() {
-            drawn.label(label).legend(move |(x, y)| {
-                PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
-            });
+        for (j, points) in parts.iter().enumerate() {
+            // A line through one point has no length.
+            if let [point] = points[..] {
+                chart.draw_series([Circle::new(point, 3, colour.filled())])?;
+            }
+            let points = points.iter().copied();
+            let drawn = chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
+            if j == 0 && !label.is_empty() {
+                drawn.label(label).legend(move |(x, y)| {
+                    PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
+                });
+            }
         }
     }
     if view.lines.is_some() {
@@ -214,14 +288,21 @@ fn render(
     Ok(())
 }
 
-/// A title in so many characters as the picture is wide.
+/// A title in so many characters as the picture is wide; what it is of stays whole where there is room.
 fn fitted(title: &str, others: &str) -> String {
-    let whole = if others.is_empty() { title.to_owned() } else { format!("{title}; {others}") };
-    if whole.chars().count() <= WIDEST {
-        return whole;
+    let others = if others.is_empty() { String::new() } else { format!("; {others}") };
+    let room = WIDEST.saturating_sub(others.chars().count());
+    let title = if room > 1 { cut(title, room) } else { title.to_owned() };
+    cut(&(title + &others), WIDEST)
+}
+
+/// A text in so many characters at most.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
     }
-    let cut: String = whole.chars().take(WIDEST - 1).collect();
-    format!("{}…", cut.trim_end())
+    let front: String = text.chars().take(most - 1).collect();
+    format!("{}…", front.trim_end())
 }
 
 #[cfg(test)]
@@ -234,6 +315,7 @@ mod tests {
         assert_eq!(fitted("a", "p = 1"), "a; p = 1");
         let long = fitted(&"ü".repeat(500), "p = 1");
         assert_eq!(long.chars().count(), WIDEST);
-        assert!(long.ends_with('…'));
+        assert!(long.ends_with("ü…; p = 1"));
+        assert_eq!(fitted("a", &"ü".repeat(500)).chars().count(), WIDEST);
     }
 }

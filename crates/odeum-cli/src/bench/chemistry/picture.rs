@@ -1,7 +1,7 @@
 //! The picture of a study of chemistry: a panel for each part that has curves.
 
 use super::row::Row;
-use odeum_io::chart::{self, COLOURS, legend};
+use odeum_io::chart::{self, Axis, COLOURS, legend};
 use plotters::chart::ChartContext;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{Ranged, ValueFormatter};
@@ -252,8 +252,8 @@ fn draw_panel(
     // Room for the legend above the curves.
     let above = !matches!(panel.legend, SeriesLabelPosition::LowerRight);
     let high = if above { high * (high / low).sqrt() } else { high };
-    let axes = ((left..right).log_scale(), (low..high).log_scale());
-    draw_curves(chart.build_cartesian_2d(axes.0, axes.1)?, panel, curves)
+    let [across, up] = [left..right, low..high].map(|range| Axis::new(range, true));
+    draw_curves(chart.build_cartesian_2d(across, up)?, panel, curves)
 }
 
 fn draw_curves<'a, X, Y>(
