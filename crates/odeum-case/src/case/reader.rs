@@ -25,6 +25,15 @@ const RENAMED: [(&str, &str, &str); 6] = [
 const RENAMED_WORDS: [(&str, &str); 2] =
     [("state-and-slope", "state-and-rate"), ("elementary", "integral")];
 
+/// What to do about a number that is none but zero.
+pub(super) const TOO_SMALL: &str = "the smallest is 4.9e-324: give a larger one, or zero";
+
+/// Whether a text is a number that is not zero, but too small to be told from it.
+pub(super) fn vanishes(text: &str) -> bool {
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    digits.contains(|c: char| matches!(c, '1'..='9')) && text.parse() == Ok(0.0)
+}
+
 /// A table of the case file.
 pub(super) struct Section<'a> {
     name: String,
@@ -303,7 +312,14 @@ impl<'a> Field<'a> {
             },
             _ => return self.wrong_kind("a number"),
         };
-        if number.is_finite() {
+        let vanishes = match self.value {
+            DeValue::String(text) => vanishes(text),
+            DeValue::Float(float) => vanishes(float.as_str()),
+            _ => false,
+        };
+        if vanishes {
+            self.refuse(format!("`{}` is too small for a number", self.name), TOO_SMALL)
+        } else if number.is_finite() {
             Some(number)
         } else {
             self.refuse(format!("`{}` must be finite", self.name), "give a finite number")

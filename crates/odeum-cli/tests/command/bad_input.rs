@@ -307,6 +307,13 @@ fn tables_with_wrong_columns_or_ragged_rows() {
     // As spreadsheets of half of Europe write them.
     table("a;k\n1;2,5\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: 2,5", "a point"]);
     table("a\tk\n1\tx\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: x"]);
+    let small = "is too small for a number";
+    table("a,k\n1,1e-400\n0,0e-400\n", "", &[small, "--> t.csv:2:3", "found: 1e-400"]);
+    for number in ["1e-400", "\"-0.001e-400\""] {
+        let folder = Folder::new();
+        folder.write("a.toml", DECAY.replace("k = 2.0", &format!("k = {number}")));
+        refused_in(&folder, &[small, "a.toml:4:", "4.9e-324"]);
+    }
     // What numpy.savetxt and pandas write.
     for columns in ["", "columns = [\"a\", \"k\"]"] {
         let parts = ["`# a,k` before it is a comment", "numpy.savetxt", "comments=\"\""];
@@ -425,6 +432,8 @@ fn arguments_are_checked() {
         (&["run", "a.toml", "--checkpoint-every", "-1"], "--checkpoint-every"),
         (&["run", "a.toml", "--resume", "--overwrite"], "--resume goes on"),
         (&["run"], "CASE"),
+        (&["run", "a.toml", "--output", ".npz"], "the result has no name"),
+        (&["run", "a.toml", "--output", "b/.npz"], "give a name before .npz"),
         (&["problems", "lorentz"], "did you mean `lorenz`?"),
         (&["bench", "nothing"], "there is no study `nothing`"),
         (&["bench", "lorenz", "--add", "none.json", "--plot", "a.svg"], "cannot read the document"),

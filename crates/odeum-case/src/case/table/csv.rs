@@ -5,7 +5,7 @@
 //! empty: skipped, it would move the rows after it.
 
 use super::RawTable;
-use crate::case::reader::SourceSpan;
+use crate::case::reader::{SourceSpan, TOO_SMALL, vanishes};
 use odeum_io::Finding;
 use odeum_io::Source;
 use odeum_io::file::read_text;
@@ -170,10 +170,12 @@ fn push(
 ) {
     let number = text.parse::<f64>();
     let help = match &number {
+        Ok(0.0) if vanishes(text) => TOO_SMALL,
         Ok(_) => super::BAD_ROWS_HELP,
         Err(_) => "give a finite number, with a point as decimal sign",
     };
     let problem = match number {
+        Ok(0.0) if vanishes(text) => format!("`{name}` is too small for a number"),
         Ok(value) if value.is_finite() || lenient => {
             if let Ok(values) = column {
                 values.push(value);
