@@ -19,7 +19,7 @@ impl Target {
     /// the case file. A path that ends in `.npz` is a file, any other a folder.
     ///
     /// # Errors
-    /// The path is that of a file of another kind.
+    /// The path is that of a file of another kind, or has no name before `.npz`.
     pub fn new(
         output: Option<&Path>,
         (name, folder): (Option<&str>, Option<&Path>),
@@ -32,6 +32,11 @@ impl Target {
             if path.extension().is_some_and(|e| e == "npz") {
                 name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            } else if path.file_name().is_some_and(|name| name == ".npz") && !path.is_dir() {
+                return Err(Finding::error("the result has no name")
+                    .field("--output")
+                    .found(path.display())
+                    .help("give a name before .npz; for a folder of this name make it before"));
             } else {
                 let help = "for a folder of this name put a / behind it; other files lie beside \
                             the result and are asked for by `formats` in [output]";
