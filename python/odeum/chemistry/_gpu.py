@@ -48,6 +48,17 @@ def copied(value: Any) -> Any:
     return value.detach().clone() if hasattr(value, "detach") else value.copy()
 
 
+def filled(like: Any, value: float) -> Any:
+    """An array of the kind and shape of another, with one number everywhere."""
+    if is_of_jax(like):
+        import jax.numpy
+
+        return jax.numpy.full_like(like, value)
+    new = copied(like)
+    new[...] = value
+    return new
+
+
 def borrow(
     field: str, value: Any, gpu: int, stream: int, *, written: bool, own: bool = False
 ) -> _odeum.GpuArray:

@@ -102,6 +102,7 @@ class Integrator(Fixed):
         self._raw = _odeum.Integrator(tomli_w.dumps(document), ".", self.cells, texts, threads)
         self.mechanism = mechanism
         self.kind = kind
+        self._updates_p = kind == "constant volume"
         self._species_axis = species_axis
         self._is_made = type(self) is Integrator
 
@@ -130,8 +131,8 @@ class Integrator(Fixed):
         T : ndarray
             Temperatures [cells] in K; float64, with any strides. Of NumPy, or lent by DLPack.
         p : float or ndarray
-            Pressure [Pa], one for all or [cells]. At constant volume an array gets the new ones, and is an
-            array of float64 as the others.
+            Pressure [Pa], one for all or [cells]. At constant volume it is an array [cells] of float64 as the
+            others, and gets the new ones.
         Y : ndarray
             Mass fractions [species, cells] or [cells, species].
         dt : float
@@ -154,15 +155,12 @@ class Integrator(Fixed):
         if any(_gpu.device(array) is not None for array in (T, p, Y)):
             return self._advance_on_gpu(T, p, Y, dt)
         T, Y = _in_place("T", T), self._by_cell(_in_place("Y", Y))
-        updates_p = self.kind == "constant volume" and np.ndim(p) > 0
-        if updates_p:
-            p = _in_place("p", p)
-        elif np.ndim(p) == 0:
-            p = np.broadcast_to(number("p", p), self.cells)
+        if np.ndim(p) == 0:
+            p = np.broadcast_to(self._one_pressure(p), self.cells)
         else:
-            p = numbers("p", p)
+            p = _in_place("p", p) if self._updates_p else numbers("p", p)
         self._check_length(T=T, p=p)
-        return np.asarray(self._raw.advance(T, p, updates_p, Y, dt))
+        return np.asarray(self._raw.advance(T, p, self._updates_p, Y, dt))
 
     def advanced(self, T: Any, p: Any, Y: Any, dt: float) -> tuple[Any, Any, Any, NDArray[np.uint8]]:
         """Integrates all cells over a time, into new arrays of the same kind; those given stay as they are.
@@ -173,13 +171,13 @@ class Integrator(Fixed):
         Parameters
         ----------
         T, p, Y, dt :
-            As those of `advance`; the arrays may be read-only.
+            As those of `advance`; the arrays may be read-only, and `p` one for all at constant volume too.
 
         Returns
         -------
         tuple
-            The new temperatures, pressures and mass fractions, and how each cell ended; `p` as it was given at constant
-            pressure.
+            The new temperatures, pressures [cells] and mass fractions, and how each cell ended; `p` as it was given at
+            constant pressure.
 
         Raises
         ------
@@ -188,10 +186,12 @@ class Integrator(Fixed):
         """
         on_gpu = any(_gpu.device(array) is not None for array in (T, p, Y))
         copied = _gpu.copied if on_gpu else np.array
-        updates_p = self.kind == "constant volume" and np.ndim(p) > 0
         for name, array in (("T", T), ("p", p), ("Y", Y)):
             refuse_stripped(name, array)
-        new = copied(T), copied(p) if updates_p else p, copied(Y)
+        new_T, new_Y = copied(T), copied(Y)
+        if self._updates_p:
+            p = copied(p) if np.ndim(p) > 0 else _gpu.filled(new_T, number("p", p))
+        new = new_T, p, new_Y
         if on_gpu:
             return *new, self._advance_on_gpu(*new, _positive(dt), own=True)
         status = self.advance(*new, dt)
@@ -204,15 +204,24 @@ class Integrator(Fixed):
     def _advance_on_gpu(self, T: Any, p: Any, Y: Any, dt: float, *, own: bool = False) -> NDArray[np.uint8]:
         """The same of arrays on the GPU."""
         one_p = not hasattr(p, "__dlpack_device__") and np.ndim(p) == 0
-        pressure = number("p", p) if one_p else 0.0
+        if one_p:
+            p = number("p", p)
         _gpu.check(self._raw.gpus, {"T": T, "Y": Y} if one_p else {"T": T, "p": p, "Y": Y})
+        pressure = self._one_pressure(p) if one_p else 0.0
         gpu, stream = self._raw.gpus[0], self._raw.stream()
-        updates_p = self.kind == "constant volume" and not one_p
         t = _gpu.borrow("T", T, gpu, stream, written=True, own=own)
-        q = None if one_p else _gpu.borrow("p", p, gpu, stream, written=updates_p, own=own)
+        q = None if one_p else _gpu.borrow("p", p, gpu, stream, written=self._updates_p, own=own)
         y = self._by_cell(_gpu.borrow("Y", Y, gpu, stream, written=True, own=own))
         self._check_length(T=t, **({} if q is None else {"p": q}))
-        return np.asarray(self._raw.advance_on_gpu(t, q, pressure, updates_p, y, dt))
+        return np.asarray(self._raw.advance_on_gpu(t, q, pressure, self._updates_p, y, dt))
+
+    def _one_pressure(self, p: Any) -> float:
+        """That of all cells; refused where they get new ones."""
+        pressure = number("p", p)
+        if self._updates_p:
+            remedy = "give an array [cells], which gets the new pressures"
+            raise InputError("p", "one number for all cells at constant volume", remedy)
+        return pressure
 
     def _check_length(self, **arrays: Floats | _odeum.GpuArray) -> None:
         for name, array in arrays.items():
