@@ -232,7 +232,8 @@ impl Problem<'_> {
             allowed.fold(all, f64::min)
         };
         let amounts: Vec<f64> = (0..n).map(|k| largest(k) / n as f64).collect();
-        let t = START.clamp(bounds.0, bounds.1);
+        // Ranges of data that miss each other by less than their margin have these the wrong way round.
+        let t = START.min(bounds.1).max(bounds.0);
         Iterate {
             ln_total: amounts.iter().sum::<f64>().ln(),
             ln_amounts: amounts.iter().map(|n| n.ln()).collect(),

@@ -253,6 +253,24 @@ fn equilibria_where_ranges_join_are_found() {
     }
 }
 
+/// Of two species no temperature is within both ranges, and some are near enough to both.
+#[test]
+fn ranges_that_miss_each_other_by_less_than_the_margin_have_equilibria() {
+    let text = r"
+phases: [{name: gas, thermo: ideal-gas, species: [A, B]}]
+species:
+- {name: A, composition: {H: 1}, thermo: {model: constant-cp, T-min: 200 K, T-max: 1000 K, T0: 300 K, h0: 50 kJ/mol, s0: 170 J/mol/K, cp0: 29 J/mol/K}}
+- {name: B, composition: {H: 2}, thermo: {model: constant-cp, T-min: 1015 K, T-max: 3000 K, T0: 300 K, h0: 0 kJ/mol, s0: 200 J/mol/K, cp0: 29 J/mol/K}}
+";
+    let kinetics = Kinetics::new(&read::yaml("f.yaml", text, None).unwrap().mechanism).unwrap();
+    let (low, high) = kinetics.temperature_bounds();
+    assert!(low > high, "{low} {high}");
+    let found = kinetics.equilibrate_tp(1007.0, 1e5, &[0.5, 0.5]).unwrap();
+    assert!(found.mass_fractions.iter().all(|y| (0.0..=1.0).contains(y)), "{found:?}");
+    let found = kinetics.equilibrate_hp(1007.0, 1e5, &found.mass_fractions).unwrap();
+    assert!((found.temperature / 1007.0 - 1.0).abs() < 1e-9, "{found:?}");
+}
+
 #[test]
 fn impossible_gases_are_named() {
     let kinetics = Kinetics::new(&synthetic::mechanism()).unwrap();
