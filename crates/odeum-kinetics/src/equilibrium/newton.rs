@@ -26,6 +26,9 @@ const LARGEST_SPECIES: f64 = 2.0;
 /// Temperature from which iterations start \[K\]: at low temperatures amounts differ by so many
 /// orders of magnitude that steps from far away leave nothing of what is needed later.
 const START: f64 = 3000.0;
+/// What part of their amounts ions start with: as traces, as which they end in most gases. Charges that are no traces are not
+/// balanced by themselves, and where they then vanish together the iteration loses them.
+const IONISED: f64 = 1e-8;
 /// Largest change of the logarithm of a given temperature on the way to it, and the change of an
 /// iterate that is near enough to its equilibrium to go on.
 const COOLING: f64 = 0.2;
@@ -221,7 +224,7 @@ impl Problem<'_> {
     }
 
     /// Every species with its fraction of the largest amount that the elements allow, electrons with
-    /// that of all atoms.
+    /// that of all atoms; of what is charged a trace.
     fn start(&self, bounds: (f64, f64)) -> Iterate {
         let n = self.species.len();
         let all: f64 = self.atoms.iter().map(|atoms| atoms.abs()).sum();
@@ -231,7 +234,9 @@ impl Problem<'_> {
                 .map(|i| self.atoms[i] / self.counts[i][k]);
             allowed.fold(all, f64::min)
         };
-        let amounts: Vec<f64> = (0..n).map(|k| largest(k) / n as f64).collect();
+        let is_charged = |k: usize| self.charge.is_some_and(|row| self.counts[row][k] != 0.0);
+        let part = |k: usize| if is_charged(k) { IONISED } else { 1.0 };
+        let amounts: Vec<f64> = (0..n).map(|k| part(k) * largest(k) / n as f64).collect();
         // Ranges of data that miss each other by less than their margin have these the wrong way round.
         let t = START.min(bounds.1).max(bounds.0);
         Iterate {

@@ -411,6 +411,40 @@ fn every_ionised_gas_has_one() {
     }
 }
 
+/// Ions of a molecule that is most of the gas: with full shares of them at the start, some pressures had no equilibrium.
+#[test]
+fn molecules_with_ions_of_their_own_have_one_at_any_pressure() {
+    let text = r"
+phases: [{name: gas, thermo: ideal-gas, elements: [H, E]}]
+species:
+- {name: e-, composition: {E: 1}, thermo: {model: constant-cp, T0: 1000 K, h0: 15 kJ/mol, s0: 46 J/mol/K, cp0: 21 J/mol/K}}
+- {name: H, composition: {H: 1}, thermo: {model: constant-cp, T0: 1000 K, h0: 233 kJ/mol, s0: 140 J/mol/K, cp0: 21 J/mol/K}}
+- {name: H+, composition: {E: -1, H: 1}, thermo: {model: constant-cp, T0: 1000 K, h0: 1551 kJ/mol, s0: 134 J/mol/K, cp0: 21 J/mol/K}}
+- {name: H-, composition: {E: 1, H: 1}, thermo: {model: constant-cp, T0: 1000 K, h0: 154 kJ/mol, s0: 134 J/mol/K, cp0: 21 J/mol/K}}
+- {name: H2, composition: {H: 2}, thermo: {model: constant-cp, T0: 1000 K, h0: 21 kJ/mol, s0: 166 J/mol/K, cp0: 30 J/mol/K}}
+- {name: H2+, composition: {E: -1, H: 2}, thermo: {model: constant-cp, T0: 1000 K, h0: 1517 kJ/mol, s0: 180 J/mol/K, cp0: 34 J/mol/K}}
+- {name: H2-, composition: {E: 1, H: 2}, thermo: {model: constant-cp, T0: 1000 K, h0: 258 kJ/mol, s0: 183 J/mol/K, cp0: 36 J/mol/K}}
+";
+    let kinetics = Kinetics::new(&read::yaml("f.yaml", text, None).unwrap().mechanism).unwrap();
+    let y = kinetics.composition(&[("H2", 1.0)]).unwrap();
+    let amount = |y: &[f64], name: &str| {
+        let k = kinetics.species_index(name).unwrap();
+        y[k] / kinetics.molecular_weights()[k]
+    };
+    for t in [300.0, 1000.0, 3000.0, 10000.0] {
+        for exponent in -8..32 {
+            let p = 10_f64.powf(0.25 * f64::from(exponent));
+            let what = format!("{t} K {p} Pa");
+            for found in [kinetics.equilibrate_tp(t, p, &y), kinetics.equilibrate_hp(t, p, &y)] {
+                let found = found.unwrap_or_else(|error| panic!("{what}: {error}"));
+                let of = |name| amount(&found.mass_fractions, name);
+                let (negative, positive) = (of("e-") + of("H-") + of("H2-"), of("H+") + of("H2+"));
+                assert!((negative / positive - 1.0).abs() < 1e-9, "{what}: {negative} {positive}");
+            }
+        }
+    }
+}
+
 /// An ion that nothing can balance does not form, and does no harm.
 #[test]
 fn lone_ions_stay_away() {
