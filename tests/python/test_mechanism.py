@@ -223,6 +223,29 @@ def test_phases_of_cantera_that_are_no_gas_are_refused():
         od.Mechanism.from_cantera(gas)
 
 
+def test_coefficients_of_more_digits_than_cantera_writes_are_refused():
+    species = ct.Species.list_from_file("h2o2.yaml")
+
+    def solution(equation):
+        reaction = ct.Reaction(equation=equation, rate=ct.ArrheniusRate(1e10, 0.0, 0.0))
+        return ct.Solution(thermo="ideal-gas", kinetics="gas", species=species, reactions=[reaction])
+
+    for equation in ("0.333333 H2O2 => 0.666666 OH", "H2 + 0.5 O2 => H2O", "2 H2 + O2 => 2 H2O"):
+        assert od.Mechanism.from_cantera(solution(equation)).n_reactions == 1
+    gas = solution("0.3333333333333333 H2O2 => 0.6666666666666666 OH")
+    # Text of these would have other coefficients than the gas, which has other rates.
+    with pytest.raises(od.InputError, match="solution: found 0.3333333333333333 H2O2 in 0.333333 H2O2 => "):
+        od.Mechanism.from_cantera(gas)
+    with pytest.raises(od.InputError, match="states: found 0.3333333333333333 H2O2"):
+        od.advance(ct.SolutionArray(gas, 2), 1e-6)
+    ct.use_sparse()
+    try:
+        with pytest.raises(od.InputError, match="six digits"):
+            od.Mechanism.from_cantera(gas)
+    finally:
+        ct.use_sparse(False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [

@@ -158,7 +158,13 @@ class Mechanism(Fixed):
 
     @classmethod
     def from_cantera(cls, solution: Any) -> Mechanism:
-        """From a ``cantera.Solution``."""
+        """From a ``cantera.Solution``.
+
+        Raises
+        ------
+        InputError
+            What is no ideal gas; stoichiometric coefficients of more than six digits, which Cantera does not write.
+        """
         text = written("solution", solution, "give a cantera.Solution of an ideal gas")
         return cls.from_text(text, name=f"{solution.name}.yaml", phase=str(solution.name))
 
@@ -425,11 +431,26 @@ def written(field: str, phase: Any, remedy: str, **options: Any) -> str:
     if not hasattr(phase, "write_yaml") or hasattr(phase, "site_density"):
         raise InputError(field, name, remedy)
     try:
-        return str(phase.write_yaml(**options))
+        text = str(phase.write_yaml(**options))
     except Exception as error:
         # Of a rate that is a Python function, of species without what their transport model needs.
         said = " ".join(line.strip() for line in str(error).splitlines() if line.strip("* "))
         raise InputError(field, f"a {name} that Cantera does not write ({said})", remedy) from error
+    _refuse_lost_digits(field, phase)
+    return text
+
+
+def _refuse_lost_digits(field: str, phase: Any) -> None:
+    """Of coefficients in equations Cantera writes six digits."""
+    for coefficients in (phase.reactant_stoich_coeffs, phase.product_stoich_coeffs):
+        # Sparse where Cantera was told so.
+        dense = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
+        for species, reaction in np.argwhere(dense % 1.0 != 0.0):
+            coefficient = float(dense[species, reaction])
+            if abs(float(f"{coefficient:g}") - coefficient) > 1e-12 * coefficient:
+                equation, name = phase.reaction(int(reaction)).equation, phase.species_name(int(species))
+                found = f"{coefficient!r} {name} in {equation}, of which Cantera writes six digits"
+                raise InputError(field, found, "read the file of the mechanism: Mechanism(path)")
 
 
 def _text(path: str) -> str | None:
