@@ -2,7 +2,8 @@
 
 #if OD_GAS_GENERAL
 
-// c^n and its derivative, continued below a floor where n is no small natural number.
+// c^n and its derivative, continued below a floor where n is no small natural number: linearly to zero, or as a constant where
+// the secant is zero.
 OD_FN OdGasPair od_gas_power(real c, real n, real secant) {
     if (n >= 0 && n <= 8 && n == od_floor(n)) {
         real value = 1, below = 0;
@@ -16,7 +17,7 @@ OD_FN OdGasPair od_gas_power(real c, real n, real secant) {
     const real safe = low ? OD_GAS_FLOOR : c;
     const real value = od_gas_exp2(n * od_gas_log2(safe));
     const real slope = n * value * od_recip(safe);
-    if (n > 0) return OdGasPair{low ? c * secant : value, low ? secant : slope};
+    if (secant > 0) return OdGasPair{low ? c * secant : value, low ? secant : slope};
     return OdGasPair{value, low ? (real)0 : slope};
 }
 

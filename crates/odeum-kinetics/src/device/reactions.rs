@@ -7,7 +7,6 @@ use super::laws::{Law, Rate, Shape};
 use super::rounds::{Class, Rounds};
 use crate::kinetics::Kinetics;
 use crate::rate::falloff::FalloffTable;
-use crate::rate::mass_action::FLOOR;
 use odeum_core::emit::Tables;
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -237,7 +236,7 @@ impl Writer<'_> {
     }
 
     /// Reactions with lists of factors: ends of the lists, set and flags, and whether they go back; factors with
-    /// (order, slope of the continuation to zero); net coefficients; and what the shift of γ takes.
+    /// (order, slope of the continuation below the floor); net coefficients; and what the shift of γ takes.
     fn general(&self, tables: &mut Tables) {
         let action = &self.kinetics.mass_action;
         let table = &action.general;
@@ -257,8 +256,8 @@ impl Writer<'_> {
             lists.extend([set, activated, u32::from(table.reversible[i])]);
             shifts.extend([table.shift[i][0], table.shift[i][1], change, 0.0]);
         }
-        let secant = |order: f64| if order > 0.0 { FLOOR.powf(order - 1.0) } else { 0.0 };
-        let orders: Vec<f64> = table.order.iter().flat_map(|n| [*n, secant(*n)]).collect();
+        let orders = table.order.iter().zip(&table.secant);
+        let orders: Vec<f64> = orders.flat_map(|(n, secant)| [*n, *secant]).collect();
         tables.count("OD_GAS_GENERAL", usize::from(!table.reversible.is_empty()));
         tables.push_u32("OD_GAS_GENERAL_LISTS", &lists);
         tables.push_f64("OD_GAS_GENERAL_SHIFTS", &shifts);

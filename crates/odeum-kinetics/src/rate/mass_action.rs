@@ -15,8 +15,9 @@ use crate::mechanism::{Reaction, Species};
 use crate::thermo::Temperature;
 
 /// Below this concentration [kmol/m³] (six molecules per cm³) a power with a non-integer exponent
-/// is continued: linearly to zero where the exponent is positive, as a constant where it is
-/// negative. So rates and derivatives stay finite at and below zero.
+/// is continued: linearly to zero where the exponent is positive or the reaction consumes the
+/// species, which else would go on below zero; as a constant where it is negative. So rates and
+/// derivatives stay finite at and below zero.
 pub(crate) const FLOOR: f64 = 1e-20;
 /// Largest ln(1/Kc) of the general path, beyond which the exponential would overflow.
 pub(crate) const LARGEST_EXPONENT: f64 = 690.0;
@@ -44,6 +45,8 @@ pub(crate) struct GeneralTable {
     pub(crate) starts: Vec<u32>,
     pub(crate) species: Vec<u32>,
     pub(crate) order: Vec<f64>,
+    /// Slope of the continuation of each factor below [`FLOOR`]; zero for a constant.
+    pub(crate) secant: Vec<f64>,
     /// Net stoichiometric coefficients: from net_starts\[i\].
     pub(crate) net_starts: Vec<u32>,
     pub(crate) net_species: Vec<u32>,
@@ -316,8 +319,11 @@ impl GeneralTable {
         let reverse: &[(usize, f64)] = if reaction.reversible { &reaction.products } else { &[] };
         for terms in [&reaction.orders, reverse] {
             for &(species, order) in terms {
+                let is_consumed = net.iter().any(|&(k, nu)| k == species && nu < 0.0);
+                let vanishes = order > 0.0 || is_consumed;
                 self.species.push(species as u32);
                 self.order.push(order);
+                self.secant.push(if vanishes { FLOOR.powf(order - 1.0) } else { 0.0 });
             }
             self.starts.push(self.species.len() as u32);
         }
@@ -355,6 +361,12 @@ impl GeneralTable {
         (bounded.exp(), heat * at.recip)
     }
 
+    /// C^order of a factor and its derivative.
+    #[inline(always)]
+    fn factor<R: Real>(&self, j: usize, c: &[R]) -> (R, R) {
+        power(c[self.species[j] as usize], self.order[j], self.secant[j])
+    }
+
     /// k Π C^order over the factors of a list, and with `D` the derivatives.
     #[inline(always)]
     fn product<R: Real, const D: bool>(
@@ -367,18 +379,17 @@ impl GeneralTable {
         let (first, end) = (self.starts[list] as usize, self.starts[list + 1] as usize);
         let (mut product, mut scaled) = (k, R::lit(0.0));
         for j in first..end {
-            let here = c[self.species[j] as usize];
-            product = product * power(here, self.order[j]).0;
+            let factor = self.factor(j, c);
+            product = product * factor.0;
             if D {
-                let mut partial = k * power(here, self.order[j]).1;
+                let mut partial = k * factor.1;
                 for other in first..end {
                     if other != j {
-                        partial =
-                            partial * power(c[self.species[other] as usize], self.order[other]).0;
+                        partial = partial * self.factor(other, c).0;
                     }
                 }
                 slots[j] = partial;
-                scaled = here.mul_add(partial, scaled);
+                scaled = c[self.species[j] as usize].mul_add(partial, scaled);
             }
         }
         (product, scaled)
@@ -425,9 +436,10 @@ impl GeneralTable {
     }
 }
 
-/// Cⁿ and its derivative, continued below [`FLOOR`] where n is not a small natural number.
+/// Cⁿ and its derivative, continued below [`FLOOR`] where n is not a small natural number: with the slope `secant` to zero, or
+/// as a constant where that is zero.
 #[inline(always)]
-fn power<R: Real>(c: R, n: f64) -> (R, R) {
+fn power<R: Real>(c: R, n: f64, secant: f64) -> (R, R) {
     if n == n.trunc() && (0.0..=8.0).contains(&n) {
         let order = n as i32;
         let below = if order == 0 { R::lit(0.0) } else { R::lit(n) * c.powi(order - 1) };
@@ -438,8 +450,8 @@ fn power<R: Real>(c: R, n: f64) -> (R, R) {
     let safe = R::select(low, floor, c);
     let value = (R::lit(n) * safe.ln()).exp();
     let slope = R::lit(n) * value / safe;
-    if n > 0.0 {
-        let secant = R::lit(FLOOR.powf(n - 1.0));
+    if secant > 0.0 {
+        let secant = R::lit(secant);
         (R::select(low, c * secant, value), R::select(low, secant, slope))
     } else {
         (value, R::select(low, R::lit(0.0), slope))

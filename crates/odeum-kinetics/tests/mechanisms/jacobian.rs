@@ -123,23 +123,52 @@ fn the_exact_jacobian_is_the_derivative_of_the_right_hand_side() {
 
 #[test]
 fn zero_and_slightly_negative_fractions_give_finite_exact_derivatives() {
-    let kinetics = Arc::new(Kinetics::new(&synthetic::mechanism()).unwrap());
-    let n = kinetics.n_species();
-    for reactor in reactors(&kinetics, JacobianForm::Exact) {
-        for first in [0, 2, 5, 8] {
-            let mut fractions = vec![0.0; n];
-            fractions[first] = 0.9;
-            fractions[(first + 3) % n] = 0.1;
-            let (mut y, p) = reactor.state(1100.0, 101_325.0, &fractions).unwrap();
-            compare(&reactor, &y, &p, 1e-9);
-            for k in 0..n {
-                if fractions[k] == 0.0 {
-                    y[1 + k] = -1e-14;
+    for mechanism in [synthetic::mechanism(), synthetic::with_order_of_consumed()] {
+        let kinetics = Arc::new(Kinetics::new(&mechanism).unwrap());
+        let n = kinetics.n_species();
+        for reactor in reactors(&kinetics, JacobianForm::Exact) {
+            for first in [0, 2, 5, 8] {
+                let mut fractions = vec![0.0; n];
+                fractions[first] = 0.9;
+                fractions[(first + 3) % n] = 0.1;
+                let (mut y, p) = reactor.state(1100.0, 101_325.0, &fractions).unwrap();
+                compare(&reactor, &y, &p, 1e-9);
+                for k in 0..n {
+                    if fractions[k] == 0.0 {
+                        y[1 + k] = -1e-14;
+                    }
                 }
+                compare(&reactor, &y, &p, 1e-9);
             }
-            compare(&reactor, &y, &p, 1e-9);
         }
     }
+}
+
+/// What is gone is not consumed, whatever its order; one that is below zero comes back.
+#[test]
+fn consumption_with_a_negative_order_ends_at_zero() {
+    let mechanism = synthetic::with_order_of_consumed();
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let ordered = |r: &odeum_kinetics::mechanism::Reaction| r.orders.contains(&(0, -0.3));
+    let at = mechanism.reactions.iter().position(ordered).unwrap();
+    let rate = |hydrogen: f64, water: f64| {
+        let mut c = vec![1e-3; kinetics.n_species()];
+        (c[0], c[5]) = (hydrogen, water);
+        let mut work = vec![0.0; kinetics.workspace()];
+        let [mut forward, mut reverse] = [(); 2].map(|()| vec![0.0; kinetics.n_reactions()]);
+        kinetics.rates_of_progress(1500.0, &c, &mut forward, &mut reverse, &mut work);
+        forward[at]
+    };
+    // The floor is 1e-20 kmol/m³.
+    let floor = rate(1e-20, 1e-3);
+    assert!((rate(1e-18, 1e-3) / floor / 0.01_f64.powf(0.3) - 1.0).abs() < 1e-12);
+    assert_eq!(rate(0.0, 1e-3), 0.0);
+    for part in [0.5, 1e-3, -1e-3, -1e6] {
+        let ratio = rate(part * 1e-20, 1e-3) / floor;
+        assert!((ratio / part - 1.0).abs() < 1e-12, "{part}: {ratio}");
+    }
+    // Water is not consumed, and slows the reaction no more than at the floor.
+    assert_eq!(rate(1e-3, -1e-9), rate(1e-3, 1e-20));
 }
 
 #[test]

@@ -27,6 +27,17 @@ fn k(a: f64, b: f64, ta: f64) -> Arrhenius {
     Arrhenius { a, b, ta }
 }
 
+/// The same with an irreversible reaction that consumes what it has a negative order of; that of another species stays.
+pub(crate) fn with_order_of_consumed() -> Mechanism {
+    let mut mechanism = mechanism();
+    for reaction in &mut mechanism.reactions {
+        if reaction.equation == "H2 + 0.5 O2 => H2O" {
+            reaction.orders = vec![(0, -0.3), (2, 1.5), (5, -0.2)];
+        }
+    }
+    mechanism
+}
+
 fn species(index: usize) -> Species {
     let (name, atoms, h, s, cp) = SPECIES[index];
     let low = [cp, 1.1e-3, -4e-7, 1.3e-10, -1e-14, h, s];
