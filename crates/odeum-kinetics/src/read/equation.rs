@@ -24,7 +24,11 @@ pub(crate) struct Equation {
 impl Equation {
     /// Whether both sides have the collider `M`.
     pub(crate) fn has_generic(&self) -> bool {
-        count(&self.reactants, "M") > 0.0 && count(&self.products, "M") > 0.0
+        self.has_on_both_sides("M")
+    }
+
+    pub(crate) fn has_on_both_sides(&self, name: &str) -> bool {
+        count(&self.reactants, name) > 0.0 && count(&self.products, name) > 0.0
     }
 }
 

@@ -110,6 +110,36 @@ fn reactions_with_m_beside_a_named_collider() {
     assert_eq!(read.reactions[0].third_body.as_ref().unwrap().efficiencies, [(6, 0.0)]);
 }
 
+/// `write_yaml` of Cantera 3.2 writes an efficiency of one of a collider that a tabulated rate has in memory.
+#[test]
+fn a_named_collider_of_a_table_is_one_more_factor() {
+    let tables = [
+        "type: pressure-dependent-Arrhenius, rate-constants: [{P: 1 atm, A: 1e13, b: 0, Ea: 0}]",
+        "type: Chebyshev, temperature-range: [300, 2000], pressure-range: [1 atm, 2 atm], data: [[8]]",
+    ];
+    for table in tables {
+        let with = |more: &str| format!("equation: 2 H + AR <=> H2 + AR, {table}{more}");
+        let read =
+            |more: &str| mechanism("", &[&with(more)]).unwrap_or_else(|e| panic!("{more}: {e}"));
+        let plain = read("").mechanism;
+        assert_eq!(plain.reactions[0].orders, [(0, 2.0), (6, 1.0)]);
+        for more in [", efficiencies: {AR: 1.0}", ", efficiencies: {AR: 1}, default-efficiency: 0"]
+        {
+            assert_eq!(read(more).mechanism, plain, "{more}");
+        }
+        for more in [
+            ", efficiencies: {AR: 2.0}",
+            ", efficiencies: {O: 1.0}",
+            ", efficiencies: {AR: 1.0, O: 1.0}",
+            ", efficiencies: {AR: 1.0}, default-efficiency: 1",
+        ] {
+            let problem = problem("", &[&with(more)]);
+            assert!(problem.contains("efficiencies in a tabulated rate"), "{problem}");
+            assert!(problem.contains("remove them"), "{problem}");
+        }
+    }
+}
+
 #[test]
 fn reactions_of_undeclared_colliders_are_skipped() {
     let skip = ", skip-undeclared-third-bodies: true";

@@ -111,7 +111,7 @@ pub(super) fn read(
             return None;
         }
     };
-    let efficiencies = fields.numbers("efficiencies", log)?;
+    let mut efficiencies = fields.numbers("efficiencies", log)?;
     let mut default_efficiency = None;
     if let Some(node) = fields.get("default-efficiency") {
         default_efficiency = Some(fields.plain(node, "default-efficiency", log)?);
@@ -127,9 +127,25 @@ pub(super) fn read(
     if skip_unknown_colliders && only.is_some_and(|name| !species.contains_key(name)) {
         return None;
     }
+    let is_tabulated = matches!(law, Law::Plog | Law::Chebyshev);
+    // So Cantera writes a species on both sides, which is one more factor of the rate with and without it.
+    let is_factor = matches!(&efficiencies[..], [(name, 1.0)] if equation.has_on_both_sides(name));
+    if is_tabulated && is_factor && matches!(default_efficiency, None | Some(0.0)) {
+        (efficiencies, default_efficiency) = (Vec::new(), None);
+    }
     if collider.is_none() && (!efficiencies.is_empty() || default_efficiency.is_some()) {
-        let found = "efficiencies in a reaction without third body".to_owned();
-        log.error(node.line, text, found, "write M on both sides, or remove them");
+        let (found, remedy) = if is_tabulated {
+            (
+                "efficiencies in a tabulated rate",
+                "remove them: the table holds the pressure dependence",
+            )
+        } else {
+            (
+                "efficiencies in a reaction without third body",
+                "write M on both sides, or remove them",
+            )
+        };
+        log.error(node.line, text, found.to_owned(), remedy);
         return None;
     }
     let draft = Draft {
