@@ -61,6 +61,12 @@ def test_the_command_gives_the_same_states(gas, tmp_path):
             np.testing.assert_array_equal(getattr(ours, name), theirs[name])
 
 
+def test_states_outside_the_data_are_told():
+    text = HYDROGEN.read_text().replace("[200, 1000, 3500]", "[200, 1000, 2550]")
+    with pytest.warns(od.OdeumWarning, match="states lie outside the thermodynamic data, 300 to 2550 K"):
+        od.pasr(od.Mechanism.from_text(text), p=od.atm, **SMALL)
+
+
 def test_bad_settings_are_refused(gas):
     for options, said in [
         ({"particles": 9}, "^`?particles`?: found 9; give an even number"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odeum import _odeum
 from odeum._convert import Floats, finite, positive
@@ -352,8 +353,7 @@ class Mechanism(Fixed):
                 f"{count:,} equilibria were not found; {where}{message}", OdeumWarning, stacklevel=2
             )
         low, high = self.temperature_bounds
-        # Up to rounding: the gas may have been at an end.
-        outside = (temperatures < low * (1.0 - 1e-9)) | (temperatures > high * (1.0 + 1e-9))
+        outside = self._outside_data(temperatures)
         if hold == "HP" and outside.any():
             place = tuple(int(k) for k in np.argwhere(outside.reshape(batch))[0])
             where = f"gas {place}: " if place else ""
@@ -402,6 +402,11 @@ class Mechanism(Fixed):
         if Y.ndim > 1:
             Y = np.broadcast_to(Y, (*batch, self.n_species)).reshape(size, self.n_species)
         return T, p, np.broadcast_to(Y, (size, self.n_species)), batch
+
+    def _outside_data(self, T: Floats) -> NDArray[np.bool_]:
+        """Which temperatures no data hold at, up to rounding: a gas may have been at an end."""
+        low, high = self.temperature_bounds
+        return np.asarray((low * (1.0 - 1e-9) > T) | (high * (1.0 + 1e-9) < T))
 
     def _of_species(self, name: str, T: Any) -> Any:
         """What depends on the temperature alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from odeum._options import MOST_THREADS
 from odeum._progress import Progress, told
 from odeum.chemistry.composition import Composition, by_name
 from odeum.chemistry.mechanism import Mechanism
-from odeum.errors import InputError
+from odeum.errors import InputError, OdeumWarning
 
 
 class PasrStates(NamedTuple):
@@ -50,7 +51,7 @@ def pasr(
     """The states of partially stirred reactors, to test integrators on, as the command ``odeum pasr`` computes them.
 
     Particles flow through, mix in pairs and react at constant pressure, as in Curtis, Niemeyer & Sung (2017).
-    Ctrl-C ends the computation; its states are lost.
+    Ctrl-C ends the computation; its states are lost. An `OdeumWarning` tells of states outside the thermodynamic data.
 
     Parameters
     ----------
@@ -104,6 +105,14 @@ def pasr(
         T, p, Y, t, run = map(np.asarray, raw.run(tell))
         if tell is not None:
             tell(raw.steps)
+    outside = int(mechanism._outside_data(T).sum())
+    if outside:
+        low, high = mechanism.temperature_bounds
+        warnings.warn(
+            f"{outside:,} states lie outside the thermodynamic data, {low:g} to {high:g} K, which are extrapolated",
+            OdeumWarning,
+            stacklevel=2,
+        )
     return PasrStates(T, p, Y, t, run.astype(np.int64))
 
 
