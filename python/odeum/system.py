@@ -31,7 +31,8 @@ class System(Fixed):
 
     A Python function is called once, with symbols; what it does with them becomes equations, and the function
     is never called while systems are integrated. It may use NumPy, helpers, loops and closures, but no branch
-    on a state (``numpy.where`` instead) and no ``math``.
+    on a state (``numpy.where`` instead) and no ``math``. Values of functions are within two roundings of NumPy's:
+    steps made of them, as ``numpy.floor(numpy.log2(a))``, want room for these.
 
     Parameters
     ----------

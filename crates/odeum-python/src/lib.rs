@@ -31,6 +31,7 @@ use pyo3::prelude::*;
 /// What the package `odeum` is made of.
 #[pymodule(gil_used = false)]
 mod _odeum {
+    use odeum_case::available::Working;
     use pyo3::prelude::*;
     use std::ffi::OsString;
 
@@ -87,6 +88,13 @@ mod _odeum {
     #[pyfunction]
     fn time_told(t: f64) -> f64 {
         odeum_io::number::time_told(t)
+    }
+
+    /// Memory that can still be had \[bytes\], and the words for it; `None` where the system does not say.
+    #[pyfunction]
+    fn free_memory() -> Option<(u128, String)> {
+        let free = odeum_case::available::available_memory(Working::default())?;
+        Some((free.bytes, free.to_string()))
     }
 
     /// What is counted for each system, in the order of the columns of `Solution.stats`.
