@@ -7,7 +7,7 @@ use odeum_fields::{
     PointSource, Precision, Problem, Quantity, Simulation, Stencil, Steps, Velocity, noise, rough,
     stability,
 };
-use odeum_ode::{Cpu, Isa};
+use odeum_ode::{Cpu, Isa, Tolerance};
 use std::ops::ControlFlow;
 
 fn cpu(threads: usize) -> Cpu {
@@ -132,6 +132,25 @@ fn the_domain_knows_neither_solid_values_nor_threads() {
             several.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
             assert!(*several.field().unwrap() == other, "{:?}", options.method);
         }
+    }
+}
+
+/// Of values near zero sweeps keep no more than a zero; with no absolute tolerance that is a large error.
+#[test]
+fn the_error_of_solid_cells_does_not_count() {
+    let grid = Grid::new([20, 9, 3], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "0.1 * lap(u)")]), grid).mask(grains(&grid));
+    let steps = Steps::Adaptive(Tolerance::new(1e-4, 0.0));
+    let options = Options::new(Method::Rkc { stages: None }, steps);
+    let mask = problem.mask.clone().unwrap();
+    let of_domain = |solid: f64| -> Vec<u64> {
+        let end = simulation(&problem, with_solids::<f64>(&problem, solid), &options, 0);
+        let cells = (0..grid.cells()).map(|at| grid.cell(at)).filter(|cell| mask.contains(*cell));
+        cells.map(|cell| end.get(0, cell).to_bits()).collect()
+    };
+    let own = of_domain(1e7);
+    for solid in [0.0, -0.0, 1e-310] {
+        assert!(of_domain(solid) == own, "{solid:e}");
     }
 }
 

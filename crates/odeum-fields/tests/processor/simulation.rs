@@ -373,6 +373,21 @@ fn poles_end_adaptive_steps() {
     }
 }
 
+/// An error of zero counts nothing, though what weighs it is zero, too.
+#[test]
+fn zeros_need_no_absolute_tolerance() {
+    let problem =
+        Problem::new(model(&[("u", "lap(u)"), ("v", "-v")]), Grid::new([9, 2, 1], 1.0).unwrap());
+    let steps = Steps::Adaptive(Tolerance::new(1e-4, 0.0));
+    let options = Options { max_steps: 5000, ..Options::new(Method::Rkc { stages: None }, steps) };
+    let u = Field::<f64>::from_fn(&problem.grid, 2, |s, [x, ..]| match s {
+        0 => 2.0 + x.cos(),
+        _ => 0.0,
+    });
+    let mut simulation = Simulation::new(&problem, u.unwrap(), 0.0, &options, cpu(1)).unwrap();
+    assert_eq!(simulation.advance_to(1.0).unwrap(), Outcome::Reached);
+}
+
 /// Euler is stable just below the limit and blows up just above, with noise as the start.
 #[test]
 fn step_limits_are_tight() {

@@ -110,7 +110,8 @@ struct OdSum {
     OD_FN_MEMBER void add(const OdSum &other) { sum += other.sum; }
 };
 
-// Squares of (0.8 (y − w) + 0.4 h (F(y) + F(w))) / (atol + rtol max(|y|, |w|)), the error of RKC.
+// Squares of (0.8 (y − w) + 0.4 h (F(y) + F(w))) / (atol + rtol max(|y|, |w|)), the error of RKC: of an error
+// of zero, as in solid cells, whatever it is weighed by.
 extern "C" __global__ void __launch_bounds__(OD_THREADS)
 od_error(
     const real *__restrict__ y, const real *__restrict__ w, const real *__restrict__ before,
@@ -126,7 +127,7 @@ od_error(
             const double rates = (double)__ldg(before + at) + (double)__ldg(after + at);
             const double error = OD_ERROR_OF_STATES * (was - is) + OD_ERROR_OF_SLOPES * h * rates;
             const double larger = fabs(was) > fabs(is) ? fabs(was) : fabs(is);
-            const double fraction = error / (absolute + rtol * larger);
+            const double fraction = error == 0.0 ? 0.0 : error / (absolute + rtol * larger);
             mine.sum += fraction * fraction;
         }
     }
