@@ -145,6 +145,13 @@ impl Problem {
         Problem { mask: Some(mask), ..self }
     }
 
+    /// The largest size of numbers given for all cells, among those that belong to the domain.
+    pub(crate) fn largest_of_domain(&self, values: &[f64]) -> f64 {
+        let is_solid = |n| self.mask.as_ref().is_some_and(|mask| !mask.contains(self.grid.cell(n)));
+        let of_domain = values.iter().enumerate().filter(|(n, _)| !is_solid(*n));
+        of_domain.fold(0.0, |largest, (_, value)| largest.max(value.abs()))
+    }
+
     /// Number of cells that belong to the domain.
     pub fn cells(&self) -> usize {
         self.mask.as_ref().map_or(self.grid.cells(), Mask::cells)

@@ -63,7 +63,7 @@ impl Linear {
         let (potentials, potentials_pattern) = values_of_potentials.jacobian();
         let given = |name: &String| {
             let at = problem.diffusion.iter().position(|(other, _)| other == name);
-            let largest = |at: usize| problem.diffusion[at].1.iter().copied().fold(0.0, f64::max);
+            let largest = |at: usize| problem.largest_of_domain(&problem.diffusion[at].1);
             (at, at.map_or(0.0, largest))
         };
         let s = problem.model.species().len();

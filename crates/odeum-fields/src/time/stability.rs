@@ -210,9 +210,10 @@ impl Judge {
                 let bind = |part: &Quantity| part.bind(model.params(), "velocity");
                 Some(Speeds::Uniform(Box::new([bind(x)?, bind(y)?, bind(z)?])))
             }
-            Some(Velocity::Cells(parts)) => Some(Speeds::Cells([0, 1, 2].map(|axis| {
-                parts[axis].iter().map(|w| w.abs()).fold(0.0, f64::max) / grid.spacing()[axis]
-            }))),
+            Some(Velocity::Cells(parts)) => Some(Speeds::Cells(
+                [0, 1, 2]
+                    .map(|axis| problem.largest_of_domain(&parts[axis]) / grid.spacing()[axis]),
+            )),
         };
         let boundaries = problem.boundaries.bind(grid, model.species(), model.params())?;
         let of_axes = |of: &dyn Fn(usize, usize) -> [f64; 2]| {

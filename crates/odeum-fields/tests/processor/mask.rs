@@ -154,6 +154,25 @@ fn the_error_of_solid_cells_does_not_count() {
     }
 }
 
+/// Steps have the limits of what diffuses and blows in the domain.
+#[test]
+fn diffusion_and_velocity_of_solid_cells_limit_no_step() {
+    let grid = Grid::new([12, 10, 1], 1.0).unwrap();
+    let mask = grains(&grid);
+    let field = rough::<f64>(&grid, 1).unwrap();
+    let of = |solid: f64| {
+        let all = |own: f64| -> Vec<f64> {
+            let cells = (0..grid.cells()).map(|at| mask.contains(grid.cell(at)));
+            cells.map(|is_open| if is_open { own } else { solid }).collect()
+        };
+        let velocity = Velocity::Cells([all(0.3), all(-0.2), all(0.1)]);
+        let problem = Problem::new(model(&[("u", "0 * u")]), grid).mask(mask.clone());
+        let problem = problem.diffusion("u", all(0.5)).velocity(velocity, Advection::Koren);
+        stability(&problem, &field, (0.0, 1.0)).unwrap()
+    };
+    assert_eq!(of(1000.0), of(0.0));
+}
+
 /// Cells that are solid in larger pieces: groups of cells without any beside such with one.
 fn pores(grid: &Grid) -> Mask {
     let wave = |at: [f64; 3]| at.map(|x| (0.3 * x).sin()).iter().sum::<f64>();
