@@ -10,7 +10,7 @@ use crate::field::{Field, Layout};
 use crate::plan::domain::Domain;
 use crate::plan::flat::Rules;
 use crate::plan::linear::Linear;
-use crate::problem::boundaries::{End, SpeciesBoundaries};
+use crate::problem::boundaries::{self, End, SpeciesBoundaries};
 use crate::problem::grid::Grid;
 use crate::problem::quantity::{Quantity, TimeDependent};
 use crate::problem::stencil::{Reach, Weights};
@@ -188,11 +188,17 @@ impl<T: Scalar> Plan<T> {
             });
         }
         let boundaries = problem.boundaries.bind(grid, model.species(), model.params())?;
+        let weights = problem.stencil.weights(grid, boundaries::given(&boundaries));
+        if !weights.axes.into_iter().all(|weight| T::from_f64(weight).is_finite()) {
+            let remedy =
+                format!("differ too much for {}: coarsen the finest, or refine along x", T::NAME);
+            return Err(Error::input("spacing", format!("{:?}", grid.spacing()), remedy));
+        }
         let mut plan = Plan {
             grid: *grid,
             slab: Slab::whole(grid.shape()[2], boundaries[0].wraps(2)),
             layout,
-            weights: problem.stencil.weights(grid),
+            weights,
             kernel,
             linear,
             boundaries,

@@ -25,7 +25,7 @@ impl Stencil {
 
     /// The same where boundaries across some axes are given: a single cell differs from its ghosts then, and its edge counts.
     pub(crate) fn check_between(self, grid: &Grid, given: [bool; 3]) -> Result<(), Error> {
-        let counts = |axis: &usize| grid.shape()[*axis] > 1 || given[*axis];
+        let counts = |axis: &usize| counts(grid, given, *axis);
         let equal = (0..3).filter(counts).all(|axis| grid.spacing()[axis] == spacing(grid));
         match self {
             Stencil::Isotropic if !equal => Err(Error::input(
@@ -78,8 +78,9 @@ impl Stencil {
         (0..8).map(corner).fold(0.0, f64::max)
     }
 
-    /// What the kernels multiply by.
-    pub(crate) fn weights(self, grid: &Grid) -> Weights {
+    /// What the kernels multiply by, where boundaries across some axes are given. An axis along which nothing differs has the
+    /// weight zero: its spacing counts nowhere.
+    pub(crate) fn weights(self, grid: &Grid, given: [bool; 3]) -> Weights {
         match self {
             Stencil::Isotropic => {
                 let h = spacing(grid);
@@ -87,9 +88,14 @@ impl Stencil {
                 Weights { edges: true, axes: [1.0; 3], scale, reach: Reach::Box }
             }
             Stencil::Star => {
-                let axes = grid.spacing().map(|h| 1.0 / (h * h));
-                let (scale, reach) = (axes[0], Reach::Box);
-                Weights { edges: false, axes: axes.map(|w| w / axes[0]), scale, reach }
+                let axes = [0, 1, 2].map(|axis| {
+                    let h = grid.spacing()[axis];
+                    if counts(grid, given, axis) { 1.0 / (h * h) } else { 0.0 }
+                });
+                // Kernels take differences along x by themselves: their weight is one, but where there are none.
+                let first = axes.into_iter().find(|weight| *weight > 0.0);
+                let (scale, reach) = (first.unwrap_or(1.0), Reach::Box);
+                Weights { edges: false, axes: axes.map(|w| w / scale), scale, reach }
             }
         }
     }
@@ -127,6 +133,11 @@ impl Weights {
             _ => Weights { reach, ..self },
         }
     }
+}
+
+/// Whether cells may differ from what lies beside them along an axis.
+fn counts(grid: &Grid, given: [bool; 3], axis: usize) -> bool {
+    grid.shape()[axis] > 1 || given[axis]
 }
 
 /// The edge of the cells of a grid whose edges are equal, along axes with more than one cell at least.

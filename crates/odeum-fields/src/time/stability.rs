@@ -366,8 +366,6 @@ impl Judge {
     /// these speeds and with diffusion up to `spread`.
     fn rate(&self, problem: &Problem, speed: [f64; 3], spread: f64) -> f64 {
         let Problem { grid, .. } = problem;
-        let weights = problem.stencil.weights(grid);
-        let sum = if weights.edges { 24.0 } else { 2.0 * weights.axes.iter().sum::<f64>() };
         let given = boundaries::given(&self.boundaries);
         let factor = |axis: usize| match problem.advection {
             Advection::Upwind => 1.0,
@@ -380,6 +378,8 @@ impl Judge {
             let weight = if weights.edges { 2.0 } else { weights.axes[axis] };
             let scales = self.boundaries.iter().flat_map(|boundaries| boundaries.scales(axis));
             let least = scales.fold(0.0, f64::min);
+        let weights = problem.stencil.weights(grid, given);
+        let sum = if weights.edges { 24.0 } else { 2.0 * weights.axes.iter().sum::<f64>() };
             let sides = if grid.shape()[axis] == 1 { 2.0 } else { 1.0 };
             -least * weight * sides
         };

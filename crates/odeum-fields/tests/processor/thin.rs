@@ -411,3 +411,33 @@ fn edges_do_not_depend_on_which_axes_have_one_cell() {
         }
     }
 }
+
+/// Spacings along axes of one cell do not count, however they compare with the others; of the others the squares of ratios are numbers.
+#[test]
+fn spacings_of_one_cell_do_not_matter() {
+    let model = || model(&[("u", "lap(u)")]);
+    let isa = Isa::best();
+    for shape in [[1, 9, 7], [9, 1, 7], [9, 7, 1]] {
+        let spaced = |one: f64| {
+            let grid = Grid::with_spacing(shape, shape.map(|n| if n == 1 { one } else { 100.0 }));
+            Problem::new(model(), grid.unwrap()).stencil(Stencil::Star)
+        };
+        let field = |problem: &Problem| {
+            let value = |_: usize, at: [f64; 3]| (0.01 * (at[0] + 2.0 * at[1] + 3.0 * at[2])).sin();
+            let field = Field::<f32>::from_fn(&spaced(100.0).grid, 1, value).unwrap();
+            Field::from_values(&problem.grid, 1, &field.to_values(0)).unwrap()
+        };
+        let own = slope(&spaced(100.0), isa, &field(&spaced(100.0)));
+        for one in [1e-18, 1.0, 1e18] {
+            let other = slope(&spaced(one), isa, &field(&spaced(one)));
+            assert!(own.to_values(0) == other.to_values(0), "{shape:?} {one:e}");
+        }
+        assert!(own.to_values(0).iter().all(|value| value.is_finite()));
+    }
+    let grid = Grid::with_spacing([9, 7, 2], [1e15, 1e-6, 1.0]).unwrap();
+    let problem = Problem::new(model(), grid).stencil(Stencil::Star);
+    let cpu = Cpu { threads: Some(1), isa };
+    let error = Engine::<f32>::new(&problem, &cpu).map(drop).unwrap_err().to_string();
+    assert!(error.starts_with("spacing: found [1000000000000000.0, 1e-6, 1.0]"), "{error}");
+    assert!(Engine::<f64>::new(&problem, &cpu).is_ok());
+}
