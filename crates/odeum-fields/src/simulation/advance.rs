@@ -157,6 +157,7 @@ impl<T: Precision> Simulation<T> {
     /// One attempt towards `end`, or up to `most` steps of forward Euler.
     fn attempt(&mut self, end: f64, most: u64) -> Result<Attempt, Error> {
         let (h, whole) = match self.size() {
+        let attempts = self.clock.counts.steps + self.clock.counts.rejected;
             Some(h) => {
                 if end - self.clock.t <= self.near(end) {
                     return Ok(Attempt::AtEnd);
@@ -168,7 +169,8 @@ impl<T: Precision> Simulation<T> {
                 if left <= 0.0 {
                     return Ok(Attempt::AtEnd);
                 }
-                if self.clock.next_step == 0.0 {
+                // After the first attempt a step of zero is one that was rejected at t = 0 until nothing was left of it.
+                if attempts == 0 {
                     let radius = self.clock.radius;
                     self.clock.next_step = if radius > 0.0 { 1.0 / radius } else { left };
                 }
@@ -176,7 +178,6 @@ impl<T: Precision> Simulation<T> {
                 (if cut { left } else { self.clock.next_step }, !cut)
             }
         };
-        let attempts = self.clock.counts.steps + self.clock.counts.rejected;
         if attempts >= self.options.max_steps {
             return Ok(Attempt::Failed(self.failure(Status::MaxSteps, None)));
         }

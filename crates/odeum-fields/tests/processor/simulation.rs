@@ -373,6 +373,28 @@ fn poles_end_adaptive_steps() {
     }
 }
 
+/// At t = 0 no rounding of the time ends steps that become ever shorter.
+#[test]
+fn steps_that_nothing_is_left_of_end_the_simulation() {
+    let grid = Grid::new([8, 2, 1], 1.0).unwrap();
+    let warm = Boundary::Dirichlet(Quantity::from("1/t"));
+    let low = Boundaries::default().face(Face { axis: 0, high: false }, warm);
+    for problem in [
+        Problem::new(model(&[("u", "lap(u) + sqrt(u - 10)")]), grid),
+        Problem::new(model(&[("u", "lap(u)")]), grid).boundaries(low),
+    ] {
+        let steps = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+        let options =
+            Options { max_steps: 5000, ..Options::new(Method::Rkc { stages: None }, steps) };
+        let u = Field::<f64>::from_fn(&grid, 1, |_, _| 1.0).unwrap();
+        let mut simulation = Simulation::new(&problem, u, 0.0, &options, cpu(1)).unwrap();
+        let outcome = simulation.advance_to(1.0).unwrap();
+        let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(failure.status, Status::NonFinite, "{failure:?}");
+        assert!(failure.place.is_some() && failure.t == 0.0, "{failure:?}");
+    }
+}
+
 /// An error of zero counts nothing, though what weighs it is zero, too.
 #[test]
 fn zeros_need_no_absolute_tolerance() {
