@@ -96,7 +96,7 @@ impl Source {
                     match shape {
                         None => rate,
                         Some(shape) => {
-                            Symbol::select(shape.holds(cell.at, &grid), rate, Symbol::lit(0.0))
+                            Symbol::select(shape.condition(cell.at, &grid), rate, Symbol::lit(0.0))
                         }
                     }
                 };
