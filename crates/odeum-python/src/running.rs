@@ -5,7 +5,7 @@ use odeum_case::{FieldCase, FieldPlan, Prepared};
 use odeum_core::Error;
 use odeum_fields::{
     Checkpoint, Clock, Counts, Field, Options, Outcome, Precision, Simulation, Snapshot, Steps,
-    Summary, stability,
+    Summary,
 };
 use odeum_io::cells::Numbers;
 use odeum_io::file::write_whole;
@@ -195,11 +195,9 @@ impl<T: Real> Running for Run<T> {
             return Ok(Outcome::Stopped);
         }
         self.signals.stop.store(false, Ordering::Relaxed);
-        if let Some(until) = horizon.filter(|until| *until > self.judged) {
-            let span = (self.simulation.t(), until);
-            let limits = stability(&self.case.problem, &*self.simulation.field()?, span)?;
-            self.simulation.set_stability(limits, until);
-            self.judged = until;
+        if let Some(until) = horizon {
+            self.simulation.judge_to(until)?;
+            self.judged = self.judged.max(until);
         }
         self.keep()?;
         let signals = &self.signals;
@@ -257,7 +255,7 @@ impl<T: Real> Running for Run<T> {
     fn limits(&self, until: Option<f64>) -> Result<Limits, Error> {
         let (t, method) = (self.simulation.t(), self.options.method);
         let until = until.unwrap_or(self.judged).max(t.next_up());
-        let limits = stability(&self.case.problem, &*self.simulation.field()?, (t, until))?;
+        let limits = self.simulation.limits_to(until)?;
         let largest = limits.largest_step(method);
         let remedy = limits.remedy(method);
         Ok((largest, limits.euler, limits.radius, limits.growth, limits.positive, remedy))

@@ -90,8 +90,9 @@ impl<T: Precision> Simulation<T> {
     /// [`Outcome`].
     ///
     /// The limits of the steps are judged by the field of that moment, and larger steps refused; anew
-    /// where velocity or rates change with time and `end` lies beyond the times that were judged. A simulation
-    /// that is taken up from a checkpoint is not refused what it was allowed at its start. Where limits
+    /// where velocity or rates change with time, or waves that fade slowly limit the steps, and `end` lies beyond the times that
+    /// were judged: steps of a fraction become shorter then. A simulation that is taken up from a checkpoint is not
+    /// refused what it was allowed up to the end that it had. Where limits
     /// depend on the field they are judged again on the way, and at the end: steps that have become too
     /// large end the simulation as [`Outcome::Unstable`] unless they are forced.
     pub fn until(
@@ -156,8 +157,8 @@ impl<T: Precision> Simulation<T> {
 
     /// One attempt towards `end`, or up to `most` steps of forward Euler.
     fn attempt(&mut self, end: f64, most: u64) -> Result<Attempt, Error> {
-        let (h, whole) = match self.size() {
         let attempts = self.clock.counts.steps + self.clock.counts.rejected;
+        let (h, whole) = match self.size() {
             Some(h) => {
                 if end - self.clock.t <= self.near(end) {
                     return Ok(Attempt::AtEnd);

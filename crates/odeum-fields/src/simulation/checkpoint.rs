@@ -28,6 +28,8 @@ pub struct Checkpoint<T: Scalar> {
 /// The time of a simulation, and what its method remembers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
+    /// The time at which the simulation began \[time\].
+    pub start: f64,
     /// The time reached \[time\].
     pub t: f64,
     /// Where the present sequence of equal steps began \[time\], and how many there were: times
@@ -45,7 +47,8 @@ pub struct Clock {
     pub non_finite: bool,
     /// The largest step when steps were judged last \[time\]; zero before.
     pub largest: f64,
-    /// How fast waves that do not fade may be made to grow [1/time]; zero before it is known.
+    /// How fast waves that do not fade may be made to grow over all the time from the start to the latest end [1/time]; zero
+    /// before it is known.
     pub floor: f64,
     /// Steps from that judgement to the next; zero before.
     pub judged_every: u32,
@@ -61,6 +64,7 @@ impl Clock {
     /// A simulation that begins at `t`.
     pub fn at(t: f64) -> Clock {
         Clock {
+            start: t,
             t,
             origin: t,
             since_origin: 0,
@@ -78,7 +82,7 @@ impl Clock {
     }
 
     /// How many numbers a clock is written as.
-    pub const NUMBERS: usize = 17;
+    pub const NUMBERS: usize = 18;
 
     /// The clock as whole numbers: counts, and the bits of others.
     pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
@@ -101,6 +105,7 @@ impl Clock {
             self.largest.to_bits(),
             u64::from(self.judged_every) << 32 | u64::from(self.judged_in),
             self.floor.to_bits(),
+            self.start.to_bits(),
         ]
     }
 
@@ -108,6 +113,7 @@ impl Clock {
     pub fn from_numbers(numbers: [u64; Clock::NUMBERS]) -> Clock {
         let real = |k: usize| f64::from_bits(numbers[k]);
         Clock {
+            start: real(17),
             t: real(0),
             origin: real(1),
             since_origin: numbers[2],
@@ -126,7 +132,7 @@ impl Clock {
 }
 
 /// First bytes of a checkpoint, with the version of its form.
-const MAGIC: &[u8; 8] = b"odmfld02";
+const MAGIC: &[u8; 8] = b"odmfld03";
 
 /// Numbers before the values: bytes of one, cells along x, y and z, species; those of the clock.
 const HEAD: usize = 5;

@@ -14,6 +14,7 @@ use crate::field::Field;
 use crate::gpu;
 use crate::problem::Problem;
 use crate::simulation::checkpoint::{Checkpoint, Clock, Counts};
+use crate::simulation::watch::Present;
 use crate::tiling::Tiling;
 use crate::time::method::{Method, Steps};
 use crate::time::stability::{Judge, Stability};
@@ -55,8 +56,8 @@ impl Options {
         }
     }
 
-    /// A clock that goes on to another end, on which the floor depends; what does not is kept. The other steps are judged anew:
-    /// how far ahead they were judged depends on the end.
+    /// A clock that goes on to another end, on which the floor depends, and with it steps of a fraction that slow waves limit; what does
+    /// not is kept. The other steps are judged anew: how far ahead they were judged depends on the end.
     pub fn to_another_end(&self, clock: Clock) -> Clock {
         match self.follows_limits() {
             true => Clock { floor: 0.0, ..clock },
@@ -128,8 +129,8 @@ pub struct Simulation<T: Precision> {
     is_stopped: Box<dyn Fn() -> bool + Send>,
 }
 
-/// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
-/// changes with time.
+/// Limits of the steps, and the time up to which they hold \[time\]; infinite where they do not
+/// depend on it.
 #[derive(Clone, Debug)]
 struct Judged {
     limits: Stability,
@@ -310,16 +311,37 @@ impl<T: Precision> Simulation<T> {
         self.backend.summaries()
     }
 
-    /// Limits of the steps, as they were judged at the start; `None` before the first step.
+    /// Limits of the steps, as they were judged last for all times up to an end; `None` before the first step.
     pub fn stability(&self) -> Option<&Stability> {
         self.judged.as_ref().map(|judged| &judged.limits)
     }
 
-    /// Takes over limits that [`stability`](crate::time::stability::stability()) has found for times up to `until`:
-    /// where velocity or rates change with time, one judgement of a whole span instead of one for
-    /// each call of [`until`](Simulation::until) within it.
+    /// The limits of steps from here to `until` about the present field; waves that do not fade may grow by a tenth in all the time
+    /// from the start to there.
+    ///
+    /// # Errors
+    /// A driver that fails.
+    pub fn limits_to(&self, until: f64) -> Result<Stability, Error> {
+        let span = (self.clock.t, until);
+        self.judge.limits(&self.problem, &Present(&*self.backend), span, self.floor_to(until))
+    }
+
+    /// Judges the steps for all times up to `until`, as [`until`](Simulation::until) does for those up to its end: one judgement of a
+    /// whole span instead of one for each call within it.
+    ///
+    /// # Errors
+    /// Steps that are too large, or a driver that fails.
+    pub fn judge_to(&mut self, until: f64) -> Result<(), Error> {
+        self.judge_stability(until)
+    }
+
+    /// Takes over limits that [`stability`](crate::time::stability::stability()) has found for times from the start up to `until`: as
+    /// [`judge_to`](Simulation::judge_to).
     pub fn set_stability(&mut self, limits: Stability, until: f64) {
-        let until = if self.problem.changes_with_time() { until } else { f64::INFINITY };
+        let by_waves = !matches!(self.options.steps, Steps::Adaptive(_))
+            && limits.depends_on_span(self.options.method);
+        let depends = self.problem.changes_with_time() || by_waves;
+        let until = if depends { until } else { f64::INFINITY };
         // Of a simulation that is taken up from a checkpoint it is known, of times beyond those judged it is not.
         if self.clock.radius == 0.0 || self.judged.is_some() {
             self.clock.radius = limits.radius;

@@ -5,12 +5,12 @@
 //! changed, or what grows may change it. The first comes after one step, or after as many as take as long as its eigenvalues.
 
 use super::advance::RADIUS_EVERY;
-use super::{Outcome, Simulation, Unstable};
+use super::{Judged, Outcome, Simulation, Unstable};
 use crate::analysis::sample::{Cell, Values};
 use crate::backend::Backend;
 use crate::cpu::sweep::Precision;
 use crate::time::method::{Method, Steps};
-use crate::time::stability::Stability;
+use crate::time::stability::{Stability, floor_over};
 use odeum_ode::Error;
 
 /// Sweeps for each that judgements cost.
@@ -53,41 +53,58 @@ impl<T: Precision> Simulation<T> {
         }
     }
 
+    /// How fast waves that do not fade may be made to grow up to a time [1/time]: by a tenth in all the time from the start, however
+    /// often the simulation goes on to a later end.
+    pub(super) fn floor_to(&self, end: f64) -> f64 {
+        let floor = floor_over((end - self.clock.start).max(0.0));
+        if self.clock.floor > 0.0 { floor.min(self.clock.floor) } else { floor }
+    }
+
     /// Computes the limits of the steps, and refuses larger ones.
     pub(super) fn judge_stability(&mut self, end: f64) -> Result<(), Error> {
         if self.judged.as_ref().is_none_or(|judged| end > judged.until) {
-            let span = (self.clock.t, end);
-            let limits = self.judge.limits(&self.problem, &Present(&*self.backend), span)?;
+            let limits = self.limits_to(end)?;
             self.set_stability(limits, end);
         }
-        let Some(limits) = self.stability() else { return Ok(()) };
-        let (method, floor) = (self.options.method, limits.floor);
+        let Some(Judged { limits, until }) = &self.judged else { return Ok(()) };
+        let (method, floor) = (self.options.method, limits.floor.min(self.floor_to(end)));
+        // Whether this end lies beyond all to which steps were judged, and that matters.
+        let is_later = !(self.clock.floor > 0.0 && floor >= self.clock.floor);
+        let anew = is_later && until.is_finite();
         let largest = match &self.options.steps {
             Steps::Adaptive(_) => return Ok(()),
             Steps::Fixed(h) => {
                 let largest = limits.largest_step(method);
-                if *h > largest * (1.0 + 1e-9) && !self.options.force && !self.taken_up {
-                    let or = limits.remedy(method).unwrap_or("take less, more stages".to_owned());
+                let was_allowed = self.taken_up && !anew;
+                if *h > largest * (1.0 + 1e-9) && !self.options.force && !was_allowed {
+                    let or = limits.remedy(method).unwrap_or(match method {
+                        Method::Rkc { stages: Some(_) } | Method::Rkl2 { stages: Some(_) } => {
+                            "take less, or more stages".to_owned()
+                        }
+                        _ => "take less".to_owned(),
+                    });
                     let remedy = format!("stable up to {largest:.6e} here; {or}, or force it");
                     return Err(Error::input("step", h, remedy));
                 }
                 limits.largest_of_moment(method)
             }
             Steps::Fraction(fraction) => {
-                let usual = limits.usual_step(method);
-                if self.clock.next_step == 0.0 {
-                    let step = fraction * usual;
+                let (usual, own) = (limits.usual_step(method), self.clock.next_step);
+                if own == 0.0 || anew {
+                    let step = if own > 0.0 { own.min(fraction * usual) } else { fraction * usual };
                     if !(step > 0.0 && step.is_finite()) {
                         let remedy = limits.remedy(method);
                         let or = "nothing limits the step here: give its size".to_owned();
                         return Err(Error::input("fraction", fraction, remedy.unwrap_or(or)));
                     }
-                    self.clock.next_step = step;
+                    if step != own {
+                        self.begin_steps_of(step);
+                    }
                 }
                 usual
             }
         };
-        if self.clock.floor == 0.0 {
+        if is_later {
             self.clock.floor = floor;
         }
         if self.clock.judged_every == 0 {
@@ -191,9 +208,14 @@ impl<T: Precision> Simulation<T> {
     fn resize(&mut self, wanted: f64) {
         let (kept, own) = (KEPT[0] * wanted..=KEPT[1] * wanted, self.clock.next_step);
         if wanted > 0.0 && !kept.contains(&own) {
-            self.clock.next_step = wanted.min(LONGER * own);
-            (self.clock.origin, self.clock.since_origin) = (self.clock.t, 0);
+            self.begin_steps_of(wanted.min(LONGER * own));
         }
+    }
+
+    /// Begins a sequence of equal steps here.
+    fn begin_steps_of(&mut self, size: f64) {
+        self.clock.next_step = size;
+        (self.clock.origin, self.clock.since_origin) = (self.clock.t, 0);
     }
 
     /// Says when steps are judged next. Values change a limit as they did, or as what grows makes them: by its square.
@@ -265,7 +287,7 @@ impl<T: Precision> Simulation<T> {
 }
 
 /// The state of a backend.
-struct Present<'a, T>(&'a dyn Backend<T>);
+pub(super) struct Present<'a, T>(pub(super) &'a dyn Backend<T>);
 
 impl<T: Precision> Values for Present<'_, T> {
     fn extremes(&self) -> Result<Vec<Cell>, Error> {

@@ -82,6 +82,11 @@ impl Stability {
         if growth.is_nan() { f64::INFINITY } else { growth }
     }
 
+    /// Whether slow waves limit a method: by the more, the longer the span is.
+    pub(crate) fn depends_on_span(&self, method: Method) -> bool {
+        self.largest(method, self.growth) < self.largest_of_moment(method)
+    }
+
     /// What to do where weakly damped waves limit a method.
     pub fn remedy(&self, method: Method) -> Option<String> {
         let (own, of_moment) = (self.largest_step(method), self.largest_of_moment(method));
@@ -178,7 +183,14 @@ pub fn stability<T: Scalar>(
 ) -> Result<Stability, Error> {
     problem.grid.check::<T>()?;
     let judge = Judge::new(problem)?;
-    judge.limits(problem, &InMemory(field, problem.mask.as_ref()), span)
+    let length = span.1 - span.0;
+    let floor = if length > 0.0 { floor_over(length) } else { 0.0 };
+    judge.limits(problem, &InMemory(field, problem.mask.as_ref()), span, floor)
+}
+
+/// How fast waves that do not fade may be made to grow over a time of this length [1/time].
+pub(crate) fn floor_over(length: f64) -> f64 {
+    BUDGET / length
 }
 
 /// A problem made ready to be judged.
@@ -266,19 +278,18 @@ impl Judge {
         EIGENVALUES * schemes * (waves * matrices) as f64 * (species as f64).powi(3)
     }
 
-    /// Limits of the steps about the values of a field, over a span of time.
+    /// Limits of the steps about the values of a field, over a span of time, with what slow waves may be made to grow by.
     pub(crate) fn limits(
         &self,
         problem: &Problem,
         values: &dyn Values,
         span: (f64, f64),
+        floor: f64,
     ) -> Result<Stability, Error> {
-        let length = span.1 - span.0;
-        let floor = if length > 0.0 && length.is_finite() { BUDGET / length } else { 0.0 };
         self.within(problem, values, (span, floor), Care::Full)
     }
 
-    /// The same on the way, with the floor of what was judged at the start.
+    /// The same on the way.
     pub(crate) fn limits_on_the_way(
         &self,
         problem: &Problem,
@@ -367,6 +378,8 @@ impl Judge {
     fn rate(&self, problem: &Problem, speed: [f64; 3], spread: f64) -> f64 {
         let Problem { grid, .. } = problem;
         let given = boundaries::given(&self.boundaries);
+        let weights = problem.stencil.weights(grid, given);
+        let sum = if weights.edges { 24.0 } else { 2.0 * weights.axes.iter().sum::<f64>() };
         let factor = |axis: usize| match problem.advection {
             Advection::Upwind => 1.0,
             // The right-hand side at the first face within such a boundary is twice that to its value.
@@ -378,8 +391,6 @@ impl Judge {
             let weight = if weights.edges { 2.0 } else { weights.axes[axis] };
             let scales = self.boundaries.iter().flat_map(|boundaries| boundaries.scales(axis));
             let least = scales.fold(0.0, f64::min);
-        let weights = problem.stencil.weights(grid, given);
-        let sum = if weights.edges { 24.0 } else { 2.0 * weights.axes.iter().sum::<f64>() };
             let sides = if grid.shape()[axis] == 1 { 2.0 } else { 1.0 };
             -least * weight * sides
         };

@@ -454,7 +454,7 @@ fn step_limits_are_tight() {
         let mut simulation =
             Simulation::new(&problem, start.clone(), 0.0, &refused, cpu(1)).unwrap();
         let error = simulation.steps(1, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
-        assert!(error.to_string().contains("stable up to"), "{error}");
+        assert!(error.to_string().contains("here; take less, or force it"), "{error}");
     }
 }
 
@@ -489,6 +489,75 @@ fn steps_are_judged_over_the_span_that_is_given() {
         assert_eq!(go(&mut small, end).unwrap(), Outcome::Reached);
         assert_eq!(small.stability() == Some(&limits), same, "{end}");
     }
+}
+
+/// Waves that forward Euler makes grow may do so by a tenth in the whole time: the longer that becomes, the shorter are the steps.
+#[test]
+fn steps_become_shorter_where_the_end_is_put_off() {
+    let grid = Grid::new([64, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "v"), ("v", "lap(u)")]), grid);
+    let wave = |x: f64| (PI * x * 60.0 / 64.0).cos();
+    let start =
+        Field::<f64>::from_fn(&grid, 2, |s, [x, ..]| if s == 0 { wave(x) } else { 0.0 }).unwrap();
+    let begin = |options: &Options| Simulation::new(&problem, start.clone(), 0.0, options, cpu(1));
+    let frequency = 2.0 * (PI * 30.0 / 64.0).sin();
+    let error = |simulation: &Simulation<f64>| {
+        let field = simulation.field().unwrap();
+        let wanted = |x: usize| wave(x as f64 + 0.5) * (frequency * simulation.t()).cos();
+        (0..64).map(|x| (field.get(0, [x, 0, 0]) - wanted(x)).abs()).fold(0.0, f64::max)
+    };
+    let stable = Options::new(Method::Euler, Steps::Fraction(0.8));
+    let mut whole = begin(&stable).unwrap();
+    assert_eq!(whole.advance_to(20.0).unwrap(), Outcome::Reached);
+    let mut short_first = begin(&stable).unwrap();
+    assert_eq!(short_first.advance_to(1e-3).unwrap(), Outcome::Reached);
+    let clock = short_first.clock();
+    let field = short_first.field().unwrap().into_owned();
+    let mut resumed =
+        Simulation::resume(&problem, Checkpoint { field, clock }, &stable, cpu(1)).unwrap();
+    for simulation in [&mut short_first, &mut resumed] {
+        assert_eq!(simulation.advance_to(20.0).unwrap(), Outcome::Reached);
+        assert!(simulation.counts().steps.abs_diff(whole.counts().steps) < 3);
+        assert!((error(simulation) - error(&whole)).abs() < 1e-2, "{}", error(simulation));
+    }
+    let mut often = begin(&stable).unwrap();
+    for end in 1..=20 {
+        assert_eq!(often.advance_to(f64::from(end)).unwrap(), Outcome::Reached);
+    }
+    // By 0.8 · 0.1 · (1 + 1/2 + … + 1/20) at most.
+    assert!(error(&often) < 0.35, "{}", error(&often));
+    // Steps of a size are refused as at the start, also after a checkpoint.
+    let fixed = Options::euler(0.02);
+    assert!(begin(&fixed).unwrap().advance_to(20.0).is_err());
+    let mut short_first = begin(&fixed).unwrap();
+    assert_eq!(short_first.advance_to(0.06).unwrap(), Outcome::Reached);
+    let checkpoint = short_first.checkpoint().unwrap();
+    let mut resumed = Simulation::resume(&problem, checkpoint, &fixed, cpu(1)).unwrap();
+    assert_eq!(resumed.advance_to(0.06).unwrap(), Outcome::Reached);
+    for simulation in [&mut short_first, &mut resumed] {
+        let error = simulation.advance_to(20.0).unwrap_err().to_string();
+        assert!(error.contains("stable up to 2.500000e-3 here"), "{error}");
+    }
+}
+
+/// What is to come is seen from wherever the simulation stands.
+#[test]
+fn a_gust_beyond_a_short_first_span_limits_steps() {
+    let grid = Grid::new([64, 1, 1], 1.0).unwrap();
+    let gust = "select(t > 1.5 && t < 1.6, 500, 0)";
+    let problem = Problem::new(model(&[("u", "0.001 * lap(u)")]), grid)
+        .velocity(Velocity::Uniform([gust, "0", "0"].map(Quantity::from)), Advection::Upwind);
+    let start = Field::<f64>::from_fn(&grid, 1, |_, [x, ..]| (7.0 * x).sin()).unwrap();
+    let stable = Options::new(Method::Euler, Steps::Fraction(0.8));
+    let steps = |first: f64| {
+        let mut simulation =
+            Simulation::new(&problem, start.clone(), 0.0, &stable, cpu(1)).unwrap();
+        for end in [first, 3.0] {
+            assert_eq!(simulation.advance_to(end).unwrap(), Outcome::Reached);
+        }
+        simulation.counts().steps
+    };
+    assert!(steps(1e-3).abs_diff(steps(3.0)) < 100, "{} {}", steps(1e-3), steps(3.0));
 }
 
 #[test]
