@@ -106,9 +106,8 @@ impl Status {
             }
             Status::SpectralRadius => {
                 "the power method did not settle: a complex pair of eigenvalues, or two of opposite \
-                 sign, does not suit rkc, and near a state of zero roundings hide how the right-hand \
-                 side changes; give a bound of the spectral radius, or use rodas4, or where the \
-                 system is not stiff dopri5"
+                 sign, does not suit rkc; give a bound of the spectral radius, or use rodas4, or \
+                 where the system is not stiff dopri5"
             }
             Status::NotRun => "the run was stopped before this system: resume it",
             Status::NewtonDiverged => {

@@ -121,6 +121,12 @@ impl<L: Lanes> Weights<L> {
         self.norm
     }
 
+    /// The absolute tolerance of component `i`, above zero.
+    #[inline(always)]
+    pub(crate) fn atol(&self, i: usize) -> L {
+        self.atol[i]
+    }
+
     /// The weight of component `i` in the weighted RMS norm.
     #[inline(always)]
     pub(crate) fn scale(&self, i: usize, before: L, after: L) -> L {

@@ -38,6 +38,7 @@ static inline bool isnan(double a) { return a != a; }
 #define __device__ inline
 #define __global__
 #define __constant__ static const
+#define __grid_constant__
 #define __forceinline__
 #define __noinline__
 #define __launch_bounds__(...)
@@ -79,6 +80,7 @@ static inline double __longlong_as_double(long long bits) {
     memcpy(&a, &bits, 8);
     return a;
 }
+static inline int __popc(unsigned a) { return __builtin_popcount(a); }
 static inline int __float_as_int(float a) {
     int bits;
     memcpy(&bits, &a, 4);

@@ -28,5 +28,6 @@ mod rkc_work;
 mod scaled;
 mod series;
 mod session;
+mod spectral_radius;
 mod stiff;
 mod suggested;

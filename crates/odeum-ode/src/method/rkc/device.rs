@@ -67,12 +67,14 @@ impl OnDevice for Rkc {
         text.define("OD_REDUCTION", literal(reduction));
         text.define("OD_RADIUS_EVERY", self.radius_every());
         text.define("OD_POWER_ITERATIONS", Rkc::POWER_ITERATIONS);
+        text.define("OD_LEAST_ITERATIONS", radius::LEAST_ITERATIONS);
         let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS;
         for (name, number) in [
             ("OD_DAMPING", recurrence::DAMPING),
             ("OD_STABILITY", recurrence::STABILITY),
             ("OD_MARGIN", radius::MARGIN),
             ("OD_SETTLED", radius::SETTLED),
+            ("OD_ROUNDINGS_OF_SPAN", radius::ROUNDINGS_OF_SPAN),
             ("OD_ERROR_OF_STATES", of_states),
             ("OD_ERROR_OF_SLOPES", of_slopes),
         ] {

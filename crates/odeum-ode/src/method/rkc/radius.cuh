@@ -17,38 +17,53 @@ enum OdMove : unsigned {
     OD_STAY,                    // w
     OD_TO_STATE,                // y
     OD_ALONG_SLOPE,             // y + a slope
-    OD_ALONG_DIRECTION,         // y + a direction
     OD_ALONG_CHANGE,            // y + a (f - slope)
-    OD_ALONG_STATE,             // y + a y
-    OD_OFF_ZERO,                // a, where y is zero
-    OD_MIRROR                   // y - (w - y), in one component
+    OD_ALONG_ALL,               // y + a direction, and a part of every component
+    OD_MIRROR,                  // y - (w - y)
+    OD_MIRROR_ONE               // the same in one component
 };
 
-// One component after a move.
-OD_FN real od_moved(OdMove move, real a, bool mirrored, real w, real y, real slope, real direction, real f) {
+// One component after a move; `mirrored` says whether it is the one.
+OD_FN real od_moved(const OdTask &task, OdMove move, real a, int i, bool mirrored, real w, real y, real slope, real direction, real f) {
     if (move == OD_STAY) return w;
     if (move == OD_TO_STATE) return y;
-    if (move == OD_OFF_ZERO) return a;
-    if (move == OD_MIRROR) return mirrored ? y - (w - y) : w;
-    const real along = move == OD_ALONG_SLOPE ? slope : move == OD_ALONG_DIRECTION ? direction : move == OD_ALONG_CHANGE ? f - slope : y;
-    return od_fma(along, a, y);
+    if (move == OD_MIRROR || move == OD_MIRROR_ONE) return mirrored || move == OD_MIRROR ? y - (w - y) : w;
+    if (move == OD_ALONG_ALL) {
+        const real part = od_larger(od_abs(y) * OD_ROOT_EPSILON, od_atol(task, i));
+        return od_fma(direction, a, __popc(i) % 2 == 1 ? y - part : y + part);
+    }
+    return od_fma(move == OD_ALONG_SLOPE ? slope : f - slope, a, y);
+}
+
+// The Euclidean norm of the absolute tolerances.
+OD_FN real od_norm_of_atol(const OdTask &task) {
+    return od_euclid([&](real unit) {
+        real sum = real(0);
+#pragma unroll 1
+        for (int i = 0; i < OD_N; ++i) {
+            const real atol = od_atol(task, i) * unit;
+            sum = od_fma(atol, atol, sum);
+        }
+        return sum;
+    });
 }
 
 struct OdPower {
     real sigma, distance;
-    int iteration;
+    int iteration, turns;
+    bool mirrored;
 };
 
-// Moves w beside the state, in the direction found last.
-template <class Vectors> OD_FN void od_power_start(OdPower &power, Vectors &x) {
-    const real epsilon = OD_EPSILON, root_epsilon = OD_ROOT_EPSILON;
-    const real y_norm = x.norm_of_state(), d_norm = x.norm_of_direction();
-    const bool has_y = y_norm > real(0), has_d = d_norm > real(0);
-    power.distance = has_y ? y_norm * root_epsilon : epsilon;
+// Moves w beside the state, in the direction found last and in every component.
+template <class Vectors> OD_FN void od_power_start(const OdTask &task, OdPower &power, Vectors &x, real longest) {
+    const real d_norm = x.norm_of_direction(), atol = od_norm_of_atol(task);
+    const real of_span = x.norm_of_slope() * (OD_ROUNDINGS_OF_SPAN * OD_EPSILON) * longest;
+    power.distance = od_larger(x.norm_of_state() * OD_ROOT_EPSILON, of_span < atol ? of_span : atol);
+    if (!(power.distance > OD_UNDERFLOW)) power.distance = od_larger(of_span, OD_EPSILON);
     power.sigma = real(0);
-    power.iteration = 0;
-    x.move(has_d ? OD_ALONG_DIRECTION : has_y ? OD_ALONG_STATE : OD_OFF_ZERO,
-           has_d ? power.distance / d_norm : has_y ? root_epsilon : epsilon);
+    power.iteration = power.turns = 0;
+    power.mirrored = false;
+    x.move(OD_ALONG_ALL, d_norm > real(0) ? power.distance / d_norm : real(0));
 }
 
 enum OdPowerNext { OD_POWER_ON, OD_POWER_FOUND, OD_POWER_FAILED };
@@ -56,16 +71,21 @@ enum OdPowerNext { OD_POWER_ON, OD_POWER_FOUND, OD_POWER_FAILED };
 // One iteration, with f at w. `longest` is the length of the longest step there can be.
 template <class Vectors> OD_FN OdPowerNext od_power_turn(OdPower &power, Vectors &x, real longest) {
     const real change = x.norm_of_change(), before = power.sigma;
-    power.sigma = change / power.distance;
+    const bool finite = change < od_inf(), nowhere = !finite && power.mirrored;
+    if (finite || nowhere) power.sigma = change / power.distance;
+    // Where f ends on one side of the state it may go on on the other; where it ends on both there is no radius.
+    if (nowhere) return OD_POWER_FAILED;
+    power.mirrored = !finite;
+    power.turns += finite;
     ++power.iteration;
     const real near = OD_SETTLED * od_larger(power.sigma, real(1) / longest);
-    if (power.iteration >= 2 && od_abs(power.sigma - before) <= near) {
+    if (finite && power.turns >= OD_LEAST_ITERATIONS && od_abs(power.sigma - before) <= near) {
         x.keep_direction();
         return OD_POWER_FOUND;
     }
     if (power.iteration >= OD_POWER_ITERATIONS) return OD_POWER_FAILED;
     // A direction that f does not feel is left by mirroring one component.
-    const bool moves = change > real(0);
-    x.move(moves ? OD_ALONG_CHANGE : OD_MIRROR, moves ? power.distance / change : real(0), power.iteration % OD_N);
+    const bool moves = finite && change > real(0);
+    x.move(moves ? OD_ALONG_CHANGE : finite ? OD_MIRROR_ONE : OD_MIRROR, moves ? power.distance / change : real(0), power.iteration % OD_N);
     return OD_POWER_ON;
 }

@@ -4,11 +4,14 @@
 //! fixed distance δ from y; the growth |f(v) − f(y)| / δ settles at the largest |λ|. Sommeijer,
 //! Shampine & Verwer 1998, sec. 3.2; Niemeyer & Sung 2014, appendix, whose test of convergence compares with a
 //! value already overwritten: here it is |σ − σ_old| ≤ 0.01 max(σ, 1/h), as SSV have it.
+//!
+//! Theirs begins with f(y), or with the direction found last. A component that is zero in it, and that no other one
+//! moves, stays zero: its stiffness is never seen. Here each estimate begins with a part of every component.
 
 use super::Rkc;
 use crate::method::rhs::Rhs;
 use crate::method::stepper::{Cost, Point, set_bits};
-use crate::tolerance::{largest, underflow};
+use crate::tolerance::{Weights, largest, underflow};
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
@@ -16,6 +19,10 @@ use odeum_core::{Lanes, Scalar};
 pub(crate) const MARGIN: f64 = 1.2;
 /// Relative change between two iterations at which the estimate stands.
 pub(crate) const SETTLED: f64 = 0.01;
+/// Iterations before it can stand. The first begins at another distance than δ, and stiffness in a small part of it shows later.
+pub(crate) const LEAST_ITERATIONS: u32 = 3;
+/// Roundings of f times the length of the span: the distance where neither the state nor a tolerance gives one.
+pub(crate) const ROUNDINGS_OF_SPAN: f64 = 64.0;
 
 pub(crate) struct PowerMethod<L: Lanes> {
     /// The direction found last \[n\], the start of the next estimate.
@@ -47,6 +54,7 @@ pub(crate) struct Estimation<'a, L: Lanes, F: ?Sized> {
     pub(crate) at: &'a Point<'a, L>,
     /// f at the point \[n\].
     pub(crate) slope: &'a [L],
+    pub(crate) weights: &'a Weights<L>,
     /// Length of the longest step there can be.
     pub(crate) longest: L,
     /// The lanes that ask; the others keep their σ.
@@ -62,25 +70,23 @@ pub(crate) struct Estimation<'a, L: Lanes, F: ?Sized> {
 impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
     #[inline(always)]
     fn run(self) {
-        let Estimation { system, at, slope, wanted, cost, .. } = self;
+        let distance = self.distance();
+        let Estimation { system, at, slope, weights, wanted, cost, .. } = self;
         let PowerMethod { direction, v, fv } = self.power;
         let n = at.y.len();
         let zero = L::lit(0.0);
-        let epsilon = L::lit(L::Scalar::EPSILON);
         let root_epsilon = L::lit(L::Scalar::EPSILON.sqrt());
 
-        let y_norm = euclid(n, |i| at.y[i]);
         let d_norm = euclid(n, |i| direction[i]);
-        let (has_y, has_d) = (y_norm.gt(zero), d_norm.gt(zero));
-        let distance = L::select(has_y, y_norm * root_epsilon, epsilon);
-        let stretch = L::select(has_d, distance / d_norm, zero);
+        let stretch = L::select(d_norm.gt(zero), distance / d_norm, zero);
         for i in 0..n {
-            let along = direction[i].mul_add(stretch, at.y[i]);
-            let blind = L::select(has_y, at.y[i].mul_add(root_epsilon, at.y[i]), epsilon);
-            v[i] = L::select(has_d, along, blind);
+            let part = largest(at.y[i].abs() * root_epsilon, weights.atol(i));
+            let part = if is_negative(i) { -part } else { part };
+            v[i] = direction[i].mul_add(stretch, at.y[i] + part);
         }
         let least = L::lit(1.0) / self.longest;
-        let (mut sigma, mut open) = (zero, wanted);
+        let (mut sigma, mut open, mut failed) = (zero, wanted, L::from_bits(0));
+        let (mut turns, mut mirrored) = (zero, L::from_bits(0));
         for iteration in 1..=Rkc::POWER_ITERATIONS {
             let point = Point { t: at.t, y: &v[..n], p: at.p };
             system.slope(&point, &mut fv[..n], self.work);
@@ -89,32 +95,60 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
                 cost.nfev_radius[lane] += 1;
             }
             let change = euclid(n, |i| fv[i] - slope[i]);
+            let finite = change.lt(L::lit(f64::INFINITY));
+            // Where f ends on one side of y it may go on on the other; where it ends on both there is no radius.
+            let nowhere = open & !finite & mirrored;
             let before = sigma;
-            sigma = L::select(open, change / distance, sigma);
-            if iteration >= 2 {
-                let near = L::lit(SETTLED) * largest(sigma, least);
-                let settled = open & (sigma - before).abs().le(near);
-                for i in 0..n {
-                    direction[i] = L::select(settled, v[i] - at.y[i], direction[i]);
-                }
-                open = open & !settled;
-                if L::bits(open) == 0 {
-                    break;
-                }
+            sigma = L::select(open & (finite | nowhere), change / distance, sigma);
+            failed = failed | nowhere;
+            mirrored = open & !finite & !mirrored;
+            turns = L::select(finite, turns + L::lit(1.0), turns);
+            let near = L::lit(SETTLED) * largest(sigma, least);
+            let stands = turns.ge(L::lit(f64::from(LEAST_ITERATIONS)));
+            let settled = open & finite & stands & (sigma - before).abs().le(near);
+            for i in 0..n {
+                direction[i] = L::select(settled, v[i] - at.y[i], direction[i]);
+            }
+            open = open & !settled & !nowhere;
+            if L::bits(open) == 0 {
+                break;
             }
             // A direction f does not feel is left by mirroring one component.
-            let moves = change.gt(zero);
+            let moves = change.gt(zero) & finite;
             let stretch = L::select(moves, distance / change, zero);
-            let mirrored = iteration as usize % n;
+            let turned = iteration as usize % n;
             for i in 0..n {
                 let along = (fv[i] - slope[i]).mul_add(stretch, at.y[i]);
-                let still = if i == mirrored { at.y[i] - (v[i] - at.y[i]) } else { v[i] };
-                v[i] = L::select(open, L::select(moves, along, still), v[i]);
+                let opposite = at.y[i] - (v[i] - at.y[i]);
+                let still = if i == turned { opposite } else { v[i] };
+                let next = L::select(moves, along, still);
+                v[i] = L::select(open, L::select(mirrored, opposite, next), v[i]);
             }
         }
         *self.radius = L::select(wanted, sigma * L::lit(MARGIN), *self.radius);
-        *self.failed = open;
+        *self.failed = open | failed;
     }
+}
+
+impl<L: Lanes, F: Rhs<L> + ?Sized> Estimation<'_, L, F> {
+    /// δ: small beside the state, or beside what the tolerance calls zero; and so large that f changes by more than its
+    /// roundings where σ limits a step.
+    #[inline(always)]
+    fn distance(&self) -> L {
+        let (n, epsilon) = (self.at.y.len(), L::Scalar::EPSILON);
+        let of_state = euclid(n, |i| self.at.y[i]) * L::lit(epsilon.sqrt());
+        let of_slope = euclid(n, |i| self.slope[i]) * L::lit(ROUNDINGS_OF_SPAN * epsilon);
+        let of_span = of_slope * self.longest;
+        let atol = euclid(n, |i| self.weights.atol(i));
+        let distance = largest(of_state, L::select(of_span.lt(atol), of_span, atol));
+        let seen = distance.gt(L::lit(underflow::<L::Scalar>()));
+        L::select(seen, distance, largest(of_span, L::lit(epsilon)))
+    }
+}
+
+/// The sign of a component's part of a first direction: that of Thue and Morse, which no mode of a grid repeats.
+fn is_negative(component: usize) -> bool {
+    component.count_ones() % 2 == 1
 }
 
 /// The power of two, far below one, that numbers are multiplied by whose squares overflow; those whose squares vanish

@@ -87,7 +87,7 @@ struct OdVectors {
     OD_FN_MEMBER void move(OdMove how, real a, int mirrored = -1) {
         OD_UNROLL
         for (int i = 0; i < OD_N; ++i) {
-            w[i] = od_moved(how, a, i == mirrored, w[i], get(OD_STATE, i), get(OD_SLOPE, i), get(OD_DIRECTION, i), f[i]);
+            w[i] = od_moved(task, how, a, i, i == mirrored, w[i], get(OD_STATE, i), get(OD_SLOPE, i), get(OD_DIRECTION, i), f[i]);
         }
     }
 
@@ -107,6 +107,9 @@ struct OdVectors {
     }
     OD_FN_MEMBER real norm_of_direction() const {
         return norm_of([&](int i) { return get(OD_DIRECTION, i); });
+    }
+    OD_FN_MEMBER real norm_of_slope() const {
+        return norm_of([&](int i) { return get(OD_SLOPE, i); });
     }
     OD_FN_MEMBER real norm_of_change() const {
         return norm_of([&](int i) { return f[i] - get(OD_SLOPE, i); });

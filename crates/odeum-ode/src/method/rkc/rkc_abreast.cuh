@@ -77,9 +77,11 @@ struct OdVectors {
         move(order, a);
         index = mirrored;
     }
-    // Of reactors: the square of a temperature is a number of full precision, and what is lost beside it does not matter.
+    // Of reactors: the square of a temperature is a number of full precision, and what is lost beside it does not matter. It is
+    // never near zero, so that distances are those of states.
     OD_FN_MEMBER real norm_of_state() const { return od_sqrt(sums[order & OD_ACCEPT ? OD_W2 : OD_Y2]); }
     OD_FN_MEMBER real norm_of_direction() const { return od_sqrt(sums[order & OD_START ? OD_F2 : OD_D2]); }
+    OD_FN_MEMBER real norm_of_slope() const { return real(0); }
     OD_FN_MEMBER real norm_of_change() const { return od_sqrt(sums[OD_OF_PHASE]); }
     OD_FN_MEMBER real squares_of_euler_error(real) const { return sums[OD_OF_PHASE]; }
     OD_FN_MEMBER OdNorm error(real) const {
@@ -304,8 +306,8 @@ od_rkc_abreast(const OdTask task) {
                 OD_OWN(e, i) __stcs(task.end_states + (size_t)i * task.stride + system, y[e]);
             }
             OD_OWN(e, i) {
-                const real d = move == OD_ALONG_DIRECTION ? direction[e + aside] : real(0);
-                w[i] = od_moved(move, a, i == (int)index, w[i], y[e], slope[e], d, f[e]);
+                const real d = move == OD_ALONG_ALL ? direction[e + aside] : real(0);
+                w[i] = od_moved(task, move, a, i, i == (int)index, w[i], y[e], slope[e], d, f[e]);
                 if (order & OD_FIRST_STAGE) before[e] = y[e];
             }
         }

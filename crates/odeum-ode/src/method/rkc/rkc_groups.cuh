@@ -26,7 +26,7 @@ struct OdRkc {
 
     OD_FN_MEMBER void begin() { fresh = true; }
     OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
-    OD_FN_MEMBER void prepare(OdStepLoop &c, const OdSystem &x);
+    OD_FN_MEMBER void prepare(const OdTask &task, OdStepLoop &c, const OdSystem &x);
     OD_FN_MEMBER real first_size(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory);
     template <class Propose>
     OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
@@ -51,6 +51,7 @@ struct OdRkc {
 
 // The vectors of a system, for the power method.
 struct OdVectors {
+    const OdTask &task;
     const OdSystem &x;
     OdRkc &rkc;
 
@@ -67,6 +68,7 @@ struct OdVectors {
     }
     OD_FN_MEMBER real norm_of_state() const { return norm_of(x.y); }
     OD_FN_MEMBER real norm_of_direction() const { return norm_of(rkc.direction); }
+    OD_FN_MEMBER real norm_of_slope() const { return norm_of(rkc.slope); }
     OD_FN_MEMBER real norm_of_change() const {
         const OdGroup &g = x.g;
         real change[OD_EACH];
@@ -80,14 +82,14 @@ struct OdVectors {
     OD_FN_MEMBER void move(OdMove how, real a, int mirrored = -1) {
         const OdGroup &g = x.g;
         OD_OWN(e, i) {
-            rkc.w[e] = od_moved(how, a, i == mirrored, rkc.w[e], x.y[e], rkc.slope[e], rkc.direction[e], rkc.f[e]);
+            rkc.w[e] = od_moved(task, how, a, i, i == mirrored, rkc.w[e], x.y[e], rkc.slope[e], rkc.direction[e], rkc.f[e]);
         }
     }
 };
 
 // Evaluates f at `w` and time `at`; or from the state as often as the power method wants it, whether that settles or
 // not; or through a step of so many stages. It works on copies: see od_copy.
-static __device__ __noinline__ bool od_rkc_evaluate(OdStepLoop &loop, const OdSystem &system,
+static __device__ __noinline__ bool od_rkc_evaluate(const OdTask &task, OdStepLoop &loop, const OdSystem &system,
                                                     OdRkc &method, OdRkcAim aim, real at, real step,
                                                     real stages) {
     OD_GROUP_MEMORY(memory);
@@ -97,12 +99,12 @@ static __device__ __noinline__ bool od_rkc_evaluate(OdStepLoop &loop, const OdSy
     const OdGroup &g = x.g;
     OdRecurrence chebyshev;
     OdPower power;
-    OdVectors vectors{x, rkc};
+    OdVectors vectors{task, x, rkc};
     OdPowerNext next = OD_POWER_FOUND;
     real before[OD_EACH];       // the stage before the last
     int stage = 2;
     if (aim == OD_FOR_RADIUS) {
-        od_power_start(power, vectors);
+        od_power_start(task, power, vectors, od_abs(c.length));
     } else if (aim == OD_FOR_STEP) {
         od_chebyshev_start(chebyshev, stages);
         const real first = step * chebyshev.theta[1];
@@ -166,19 +168,19 @@ OD_FN real od_known_radius(const OdTask &task, const OdStepLoop &c, const OdSyst
 #endif
 
 // f at the state where a piece begins, and the radius there.
-OD_FN_MEMBER void OdRkc::prepare(OdStepLoop &c, const OdSystem &x) {
+OD_FN_MEMBER void OdRkc::prepare(const OdTask &task, OdStepLoop &c, const OdSystem &x) {
     if (!fresh) return;
     fresh = false;
     OD_UNROLL_OWN
     for (int e = 0; e < OD_EACH; ++e) w[e] = x.y[e];
-    od_rkc_evaluate(c, x, *this, OD_FOR_ITSELF, c.t, real(0), real(0));
+    od_rkc_evaluate(task, c, x, *this, OD_FOR_ITSELF, c.t, real(0), real(0));
     OD_UNROLL_OWN
     for (int e = 0; e < OD_EACH; ++e) slope[e] = direction[e] = f[e];
 #if OD_RADIUS_BOUND
     stale = false;
 #else
     // Where this fails the first attempt tries again, and reports it.
-    stale = !od_rkc_evaluate(c, x, *this, OD_FOR_RADIUS, c.t, real(0), real(0));
+    stale = !od_rkc_evaluate(task, c, x, *this, OD_FOR_RADIUS, c.t, real(0), real(0));
 #endif
 }
 
@@ -192,7 +194,7 @@ OD_FN_MEMBER real OdRkc::first_size(const OdTask &task, OdStepLoop &c, OdSystem 
     const real trial = stable < length ? stable : length;
     const real step = c.length < real(0) ? -trial : trial;
     OD_OWN(e, i) w[e] = od_fma(slope[e], step, x.y[e]);
-    od_rkc_evaluate(c, x, *this, OD_FOR_ITSELF, c.t + step, real(0), real(0));
+    od_rkc_evaluate(task, c, x, *this, OD_FOR_ITSELF, c.t + step, real(0), real(0));
     const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_near_recip(task.rtol);
     real sum = real(0);
     OD_OWN(e, i) {
@@ -208,7 +210,7 @@ template <class Propose>
 OD_FN_MEMBER OdAttempt OdRkc::attempt(const OdTask &task, OdStepLoop &c, OdSystem &x,
                                       OdMemory &memory, Propose propose, real (&after)[OD_EACH]) {
     const OdGroup &g = x.g;
-    prepare(c, x);
+    prepare(task, c, x);
     const real wanted = propose();
     OdAttempt attempt = od_explicit(wanted, od_nan());
 #if OD_EVENT
@@ -221,7 +223,7 @@ OD_FN_MEMBER OdAttempt OdRkc::attempt(const OdTask &task, OdStepLoop &c, OdSyste
     radius = od_known_radius(task, c, x, memory);
     has_radius = !(radius < real(0));
 #else
-    if (stale && !od_rkc_evaluate(c, x, *this, OD_FOR_RADIUS, c.t, real(0), real(0))) {
+    if (stale && !od_rkc_evaluate(task, c, x, *this, OD_FOR_RADIUS, c.t, real(0), real(0))) {
         // Where f is not finite there is no radius for that reason: the attempt says so.
         has_radius = !(od_magnitude(radius) < OD_NOT_FINITE);
         radius = od_nan();
@@ -234,7 +236,7 @@ OD_FN_MEMBER OdAttempt OdRkc::attempt(const OdTask &task, OdStepLoop &c, OdSyste
     }
     const OdStable stable = od_stable(task, c.t, wanted, radius);
     const real step = attempt.step = stable.step;
-    od_rkc_evaluate(c, x, *this, OD_FOR_STEP, c.t, step, stable.stages);
+    od_rkc_evaluate(task, c, x, *this, OD_FOR_STEP, c.t, step, stable.stages);
     OdNorm norm;
     od_norm_clear(norm);
     const real fraction = step * OD_ERROR_OF_SLOPES;
@@ -252,8 +254,9 @@ OD_FN_MEMBER OdAttempt OdRkc::attempt(const OdTask &task, OdStepLoop &c, OdSyste
     return attempt;
 }
 
+// A task whose address is taken would have a copy in local memory, but for the word before its type.
 extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
-od_rkc_groups(const OdTask task) {
+od_rkc_groups(const __grid_constant__ OdTask task) {
     OD_GROUP_MEMORY(memory);
     OdRkc method;
     od_integrate(task, memory, method);

@@ -90,6 +90,7 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
             system: self.system,
             at,
             slope: &self.slope,
+            weights: &self.weights,
             longest: self.longest,
             wanted,
             radius: &mut self.radius,
