@@ -216,7 +216,8 @@ impl<L: Lanes> Control<L> {
     pub fn judge(&mut self, h: L, error: L) -> (L::Mask, L) {
         let (zero, one) = (L::lit(0.0), L::lit(1.0));
         if self.settings.fixed_step().is_some() {
-            let finite = error.lt(L::lit(f64::INFINITY));
+            // An infinite error is that of a finite state whose square overflows.
+            let finite = error.eq(error);
             return (finite, L::select(finite, one, zero));
         }
         let accepted = error.le(one);

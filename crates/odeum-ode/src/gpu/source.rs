@@ -10,7 +10,7 @@ use crate::method::{Method, first_step};
 use crate::options::{FirstStep, Options};
 use crate::stats::Stats;
 use crate::status::Status;
-use crate::tolerance::{Atol, Norm, TINY, underflow};
+use crate::tolerance::{Atol, Norm, TINY, Tolerance, underflow};
 use odeum_core::{Graph, RangeKind, Scalar, ValidRange};
 use odeum_cuda::{REAL, Text, literal};
 
@@ -43,9 +43,12 @@ pub(crate) struct Traits {
     /// Where the model holds.
     pub(crate) ranges: Vec<ValidRange>,
     pub(crate) n_counts: usize,
-    /// The relative tolerance lets matrices be of single precision.
+    /// The tolerance lets matrices be of single precision.
     pub(crate) loose: bool,
 }
+
+/// Absolute tolerances below this let first steps be so short that 1/h overflows in single precision.
+const LEAST_ATOL_OF_SINGLE: f64 = 1e-30;
 
 impl Traits {
     pub(crate) fn new(
@@ -66,7 +69,7 @@ impl Traits {
             event: options.terminal_event.is_some(),
             ranges: ranges.to_vec(),
             n_counts: task::n_counts(method, !ranges.is_empty()),
-            loose: options.tolerance.rtol >= method.on_device().single_from(),
+            loose: is_loose(&options.tolerance, method),
         }
     }
 
@@ -74,6 +77,16 @@ impl Traits {
     pub(crate) fn word(&self) -> usize {
         if self.float { 4 } else { 8 }
     }
+}
+
+/// Whether matrices of single precision do.
+fn is_loose(tolerance: &Tolerance, method: &Method) -> bool {
+    let least = match (&tolerance.norm, &tolerance.atol) {
+        (Norm::StateAndRate, _) => f64::INFINITY,
+        (_, Atol::Scalar(atol)) => *atol,
+        (_, Atol::PerComponent(atol)) => atol.iter().copied().fold(f64::INFINITY, f64::min),
+    };
+    tolerance.rtol >= method.on_device().single_from() && least >= LEAST_ATOL_OF_SINGLE
 }
 
 /// The text of a kernel of threads, or of lanes where that is the layout.

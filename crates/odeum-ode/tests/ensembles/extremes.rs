@@ -5,12 +5,12 @@ use crate::event::{places, solve};
 use crate::host;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
-    Compiled, DynSystem, Ensemble, Method, Monitor, Options, Real, Scalar, Solution, Status,
-    System, Tolerance,
+    Compiled, Controller, DynSystem, Ensemble, Method, Monitor, Options, Real, Scalar, Solution,
+    Status, System, Tolerance,
 };
 
 /// Solves wherever this can be done, by groups of threads too, and tells of each place.
-fn everywhere<T: Compiled>(
+pub(crate) fn everywhere<T: Compiled>(
     system: &DynSystem,
     ensemble: &Ensemble<T>,
     method: &Method,
@@ -30,7 +30,12 @@ fn everywhere<T: Compiled>(
 }
 
 /// Systems of one start \[n\] for some parameters each \[m × systems\].
-fn ensemble<T: Scalar>(start: &[f64], count: usize, p: &[f64], span: (f64, f64)) -> Ensemble<T> {
+pub(crate) fn ensemble<T: Scalar>(
+    start: &[f64],
+    count: usize,
+    p: &[f64],
+    span: (f64, f64),
+) -> Ensemble<T> {
     let rounded = |values: &[f64]| values.iter().map(|&x| T::from_f64(x)).collect::<Vec<T>>();
     Ensemble::repeated(&rounded(start), count, span).unwrap().with_params(rounded(p)).unwrap()
 }
@@ -247,4 +252,51 @@ fn differences_are_taken_of_time<T: Compiled>(times: &[f64], rtol: f64) {
 fn differences_are_taken_of_late_times() {
     differences_are_taken_of_time::<f32>(&[1.0, 1e8, 1e20], 1e-4);
     differences_are_taken_of_time::<f64>(&[1.0, 1e17, 1e30], 1e-6);
+}
+
+/// A dose at t = 1, and y' = −y.
+struct Dose;
+
+impl System for Dose {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn n_params(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::select(t.lt(R::lit(1.0)), R::lit(0.0), p[0]);
+        dydt[1] = -y[1];
+    }
+}
+
+/// An error of a component that leaves zero without an absolute tolerance overflows when it is squared.
+#[test]
+fn a_step_of_given_size_is_taken_wherever_it_ends_at_numbers() {
+    let options = Options::new(Tolerance::new(1e-6, 0.0));
+    let ensemble = ensemble::<f64>(&[0.0, 1.0], 3, &[2.0; 3], (0.0, 2.0));
+    for method in [Method::rkck(), Method::rodas4(), Method::rkc()] {
+        let method = method.with_controller(Controller::fixed(0.125));
+        for (place, found) in everywhere(&DynSystem::new(Dose), &ensemble, &method, &options) {
+            let what = format!("{place}: {:?}, {:?}", found.status[0], found.y(0));
+            assert_eq!(found.status[0], Status::Success, "{what}");
+            assert_eq!(found.stats[0].rejected, 0, "{what}");
+            assert!((found.y(0)[0] - 2.0).abs() < 0.3, "{what}");
+        }
+    }
+}
+
+/// First steps of 1e-150 have no 1/h in single precision, which matrices on devices may be of.
+#[test]
+fn first_steps_may_be_as_short_as_no_absolute_tolerance_makes_them() {
+    let options = Options::new(Tolerance::new(1e-6, 0.0));
+    let ensemble = ensemble::<f64>(&[1.0, 0.0, 0.0], 3, &[10.0; 3], (0.0, 10.0));
+    for (place, found) in
+        everywhere(&DynSystem::new(Reversible), &ensemble, &Method::rodas4(), &options)
+    {
+        let what = format!("{place}: {:?}, {:?}", found.status[0], found.y(0));
+        assert_eq!(found.status[0], Status::Success, "{what}");
+        assert!((found.y(0).iter().sum::<f64>() - 1.0).abs() < 1e-6, "{what}");
+    }
 }

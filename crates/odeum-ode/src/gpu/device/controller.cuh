@@ -32,7 +32,8 @@ OD_FN void od_control_reset(OdControl &c) {
 // when the new state is not finite. True when accepted; `factor` leads to the next step.
 OD_FN bool od_judge(const OdTask &task, OdControl &c, real h, real size, real &factor) {
 #if OD_LAW == OD_LAW_FIXED
-    const bool accepted = od_magnitude(size) < OD_NOT_FINITE;
+    // An infinite error is that of a finite state whose square overflows.
+    const bool accepted = size == size;
     factor = accepted ? real(1) : real(0);
     return accepted;
 #else
