@@ -315,6 +315,25 @@ impl<'a, T: Scalar> Outputs<'a, T> {
         }
     }
 
+    /// The result of a system that starts from no numbers.
+    pub(crate) fn refuse(&mut self, s: usize, inputs: &Inputs<'_, T>) {
+        for i in 0..inputs.dim() {
+            self.states.set(s, i, inputs.state(s, i));
+            for k in 0..self.saved.times() {
+                self.saved.set(k, s, i, T::from_f64(f64::NAN));
+            }
+        }
+        self.t[s] = inputs.span(s).0;
+        self.status[s] = Status::InvalidStart;
+        self.stats[s] = Stats::default();
+        if let Some(step) = self.next_steps.get_mut(s) {
+            *step = T::from_f64(0.0);
+        }
+        if let Some(n_saved) = self.n_saved.get_mut(s) {
+            *n_saved = 0;
+        }
+    }
+
     /// As if no system had run.
     pub(crate) fn clear(&mut self) {
         self.t.fill(0.0);

@@ -106,14 +106,11 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
             arrays.first_steps = first as *const T;
             arrays.end_steps = end as *mut T;
         }
-        if let Some(monitor) = monitor {
-            let of_systems = offsets.status..offsets.status + systems;
-            // SAFETY: the arena lives as long as this.
-            unsafe { lane.stream.set_bytes(&mut lane.arena, of_systems, Status::NotRun as u8)? };
-            if monitor.is_stopped() {
-                lane.stream.wait()?;
-                return Ok(false);
-            }
+        if monitor.is_some_and(Monitor::is_stopped) {
+            clear(lane, offsets, systems)?;
+            lane.stream.wait()?;
+            self.is_counted = false;
+            return Ok(false);
         }
         let mut task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
         // SAFETY: the arena lives as long as this.
@@ -142,6 +139,10 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
                 }
             }
             task.arrays.order = address as *const u32;
+        }
+        if monitor.is_some() {
+            // Of systems that a stop leaves out; after the sort, which reads the counts of the call before.
+            clear(lane, offsets, systems)?;
         }
         let Ready { kernel, loaded, .. } = &self.ready;
         // SAFETY: the arena and the step sizes live until the stream is waited for, here.
@@ -179,6 +180,26 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
     pub(super) fn set_states(&mut self, states: &[T]) -> Result<(), Error> {
         let Some(lane) = &mut self.lane else { return Ok(()) };
         lane.write(self.offsets.states, states)
+    }
+
+    /// Of systems that were not to run: their states are those they began with, none is saved.
+    pub(super) fn refuse(
+        &mut self,
+        refused: &[usize],
+        inputs: &Inputs<'_, T>,
+    ) -> Result<(), Error> {
+        let (mut states, mut saved) = (self.states()?, self.saved()?);
+        for &s in refused {
+            for (i, row) in states.chunks_exact_mut(self.systems).enumerate() {
+                row[s] = inputs.state(s, i);
+            }
+            for row in saved.chunks_exact_mut(self.systems) {
+                row[s] = T::from_f64(f64::NAN);
+            }
+        }
+        let Some(lane) = &mut self.lane else { return Ok(()) };
+        lane.write(self.offsets.states, &states)?;
+        lane.write(self.offsets.saved, &saved)
     }
 
     /// Downloads part of the arena.

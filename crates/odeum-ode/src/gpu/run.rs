@@ -18,8 +18,6 @@ use crate::method::device::Storage;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::GpuTimes;
-use crate::stats::Stats;
-use crate::status::Status;
 use odeum_core::{Error, Scalar, cores};
 use odeum_cuda::{Device, Limits};
 use std::panic::resume_unwind;
@@ -133,8 +131,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     }
     let total_ms = begun.elapsed().as_secs_f64() * 1e3;
     for s in inputs.invalid_starts() {
-        outputs.status[s] = Status::InvalidStart;
-        outputs.stats[s] = Stats::default();
+        outputs.refuse(s, inputs);
     }
     let gpu_times = Some(GpuTimes { total_ms, batches: n_batches });
     Ok(Remarks { gpu_times, ..Remarks::default() })

@@ -21,8 +21,8 @@ use std::time::Instant;
 pub struct SolutionOnGpu<T, D: Device = Gpu> {
     memory: InMemory<T, D>,
     save_times: Vec<f64>,
-    /// Systems that do not start from numbers.
-    invalid: Vec<usize>,
+    /// Systems that do not start from numbers, and when they would.
+    invalid: Vec<(usize, f64)>,
     gpu_times: GpuTimes,
 }
 
@@ -69,11 +69,15 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
         if unsafe { memory.integrate(inputs.span(0), None, Some(monitor))? } {
             monitor.add_finished(inputs.len());
         }
+        let invalid = inputs.invalid_starts();
+        if !invalid.is_empty() {
+            memory.refuse(&invalid, inputs)?;
+        }
         let total_ms = begun.elapsed().as_secs_f64() * 1e3;
         Ok(SolutionOnGpu {
             memory,
             save_times: options.save_times().to_vec(),
-            invalid: inputs.invalid_starts(),
+            invalid: invalid.into_iter().map(|s| (s, inputs.span(s).0)).collect(),
             gpu_times: GpuTimes { total_ms, batches: 1 },
         })
     }
@@ -108,11 +112,7 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
     /// # Errors
     /// When the driver fails.
     pub fn statuses(&self) -> Result<Vec<Status>, Error> {
-        let mut statuses = self.memory.statuses()?;
-        for &s in &self.invalid {
-            statuses[s] = Status::InvalidStart;
-        }
-        Ok(statuses)
+        self.of_valid(self.memory.statuses()?, |_| Status::InvalidStart)
     }
 
     /// What each system cost \[M\].
@@ -120,11 +120,7 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
     /// # Errors
     /// When the driver fails.
     pub fn stats(&self) -> Result<Vec<Stats>, Error> {
-        let mut stats = self.memory.stats()?;
-        for &s in &self.invalid {
-            stats[s] = Stats::default();
-        }
-        Ok(stats)
+        self.of_valid(self.memory.stats()?, |_| Stats::default())
     }
 
     /// Time each system reached \[M\].
@@ -132,7 +128,7 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
     /// # Errors
     /// When the driver fails.
     pub fn times(&self) -> Result<Vec<f64>, Error> {
-        self.memory.times()
+        self.of_valid(self.memory.times()?, |start| start)
     }
 
     /// Times of the saved states \[K\], as asked.
@@ -145,7 +141,15 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
     /// # Errors
     /// When the driver fails.
     pub fn n_saved(&self) -> Result<Vec<u32>, Error> {
-        self.memory.n_saved()
+        self.of_valid(self.memory.n_saved()?, |_| 0)
+    }
+
+    /// Values \[M\], with those of systems that were not to run from their starts; or none.
+    fn of_valid<V>(&self, mut values: Vec<V>, refused: impl Fn(f64) -> V) -> Result<Vec<V>, Error> {
+        if !values.is_empty() {
+            self.invalid.iter().for_each(|&(s, start)| values[s] = refused(start));
+        }
+        Ok(values)
     }
 
     /// A copy of everything.
@@ -162,7 +166,7 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
             n_saved: self.n_saved()?,
             status: self.statuses()?,
             stats: self.stats()?,
-            next_steps: self.memory.next_steps()?,
+            next_steps: self.of_valid(self.memory.next_steps()?, |_| T::default())?,
             warnings: Vec::new(),
             busy_lanes: self.busy_lanes()?,
             gpu_times: Some(self.gpu_times),

@@ -1,6 +1,7 @@
 //! Results that stay in the memory of a device.
 
 use crate::device_rounds::setup;
+use crate::extremes::everywhere;
 use crate::host;
 use odeum_cuda::host::Host;
 use odeum_ode::gpu::SolutionOnGpu;
@@ -86,6 +87,40 @@ fn results_that_stay_are_those_that_come_back() {
             assert_same(&found.unwrap(), &wanted);
         }
         assert_eq!(monitor.finished(), 2 * count);
+    }
+}
+
+/// What is no number is felt late, or never.
+#[test]
+fn invalid_starts_are_results_as_on_the_processor() {
+    let system = DynSystem::from(&problems::find("lorenz").unwrap());
+    let count = 64;
+    let options = Options::new(Tolerance::new(1e-5, 1e-7)).save_at(vec![0.0, 0.1]);
+    let mut params = [10.0, 28.0, 2.0].map(|p| vec![p; count]).concat();
+    params[2 * count + 7] = f64::NAN;
+    let mut states = vec![1.0; 3 * count];
+    states[count + 5] = f64::NAN;
+    let ensemble = Ensemble::with_invalid_starts(3, states, (0.0, 0.2))
+        .and_then(|ensemble| ensemble.with_params(params))
+        .unwrap();
+    for method in [Method::tsit5(), Method::rodas4()] {
+        let mut found = everywhere(&system, &ensemble, &method, &options);
+        let (_, processor) = found.remove(0);
+        let invalid: Vec<usize> =
+            (0..count).filter(|s| processor.status[*s] == Status::InvalidStart).collect();
+        assert_eq!(invalid.len(), 2);
+        for (place, found) in found {
+            assert_eq!(found.status, processor.status, "{place}");
+            for &s in &invalid {
+                let of = |solution: &Solution<f64>| {
+                    let saved: Vec<f64> =
+                        solution.saved.iter().skip(s).step_by(count).copied().collect();
+                    (bits(&solution.y(s)), bits(&saved), solution.t[s], solution.n_saved[s])
+                };
+                assert_eq!(of(&found), of(&processor), "{place}, {s}");
+                assert_eq!(found.stats[s], Stats::default(), "{place}, {s}");
+            }
+        }
     }
 }
 
