@@ -11,6 +11,24 @@ pub enum Atol {
     PerComponent(Vec<f64>),
 }
 
+impl Atol {
+    /// That of a component; zero where there is none.
+    pub fn at(&self, component: usize) -> f64 {
+        match self {
+            Atol::Scalar(atol) => *atol,
+            Atol::PerComponent(each) => each.get(component).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// The smallest of all components.
+    pub fn least(&self) -> f64 {
+        match self {
+            Atol::Scalar(atol) => *atol,
+            Atol::PerComponent(each) => each.iter().copied().fold(f64::INFINITY, f64::min),
+        }
+    }
+}
+
 /// How the errors of the components become one number, which a step must bring to 1 or below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Norm {

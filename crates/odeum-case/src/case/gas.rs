@@ -14,7 +14,7 @@ use odeum_io::{Finding, Findings};
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
 use odeum_kinetics::read::{Composition, Named, Selection};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
-use odeum_ode::{Atol, DynSystem, Method, Tolerance};
+use odeum_ode::{DynSystem, Method, Tolerance};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,12 +42,8 @@ const COMPOSITIONS: [(&str, Mixture); 4] = [
 pub(super) fn allow_rounding(model: &mut Model, tolerance: &Tolerance) {
     let Start::Gas(gas) = &mut model.start else { return };
     for (k, slack) in gas.slack.iter_mut().enumerate() {
-        let atol = match &tolerance.atol {
-            Atol::Scalar(atol) => *atol,
-            // The states are the temperature, then the species.
-            Atol::PerComponent(each) => each.get(k + 1).copied().unwrap_or(0.0),
-        };
-        *slack = (NEGATIVE * atol).max(NEGATIVE_LEAST);
+        // The states are the temperature, then the species.
+        *slack = (NEGATIVE * tolerance.atol.at(k + 1)).max(NEGATIVE_LEAST);
     }
 }
 
@@ -82,12 +78,8 @@ pub(super) fn missed_ignitions(
     tolerance: &Tolerance,
     source_spans: &SourceSpans,
 ) -> Option<Finding> {
-    let finest = match &tolerance.atol {
-        Atol::Scalar(atol) => *atol,
-        Atol::PerComponent(each) => each.iter().copied().fold(f64::INFINITY, f64::min),
-    };
     let followed = matches!(model.start, Start::Gas(_)) && time.until.is_some();
-    if !followed || finest <= RADICALS {
+    if !followed || tolerance.atol.least() <= RADICALS {
         return None;
     }
     let message = "delays may be inexact: the radicals from which ignitions grow count as zero";

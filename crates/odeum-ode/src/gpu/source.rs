@@ -81,12 +81,9 @@ impl Traits {
 
 /// Whether matrices of single precision do.
 fn is_loose(tolerance: &Tolerance, method: &Method) -> bool {
-    let least = match (&tolerance.norm, &tolerance.atol) {
-        (Norm::StateAndRate, _) => f64::INFINITY,
-        (_, Atol::Scalar(atol)) => *atol,
-        (_, Atol::PerComponent(atol)) => atol.iter().copied().fold(f64::INFINITY, f64::min),
-    };
-    tolerance.rtol >= method.on_device().single_from() && least >= LEAST_ATOL_OF_SINGLE
+    let used = tolerance.norm == Norm::WeightedRms;
+    tolerance.rtol >= method.on_device().single_from()
+        && (!used || tolerance.atol.least() >= LEAST_ATOL_OF_SINGLE)
 }
 
 /// The text of a kernel of threads, or of lanes where that is the layout.

@@ -143,10 +143,7 @@ impl<T: Scalar> Task<T> {
         let of_method = method.on_device().numbers(options.tolerance.rtol, T::EPSILON);
         let event = options.terminal_event.as_ref();
         let event_component = event.map_or(0, |event| event.component);
-        let event_atol = match &options.tolerance.atol {
-            Atol::Scalar(atol) => *atol,
-            Atol::PerComponent(atol) => atol.get(event_component).copied().unwrap_or(0.0),
-        };
+        let event_atol = options.tolerance.atol.at(event_component);
         Task {
             arrays,
             numbers: Numbers {
