@@ -11,6 +11,9 @@ use crate::graph::{Builder, Graph, Node, NodeId, Op};
 /// Errors reported for one text; after so many the next ones help nobody.
 const MAX_ERRORS: usize = 20;
 
+/// Exponents up to this make a power a product, whose roundings add up.
+const MAX_FACTORS: f64 = 16.0;
+
 /// Errors after which no similar names are looked for: in a huge text that is all wrong the
 /// search would take longer than everything else.
 const MAX_SUGGESTIONS: usize = 100;
@@ -461,7 +464,7 @@ impl<'s, 'a, 'v> Resolver<'s, 'a, 'v> {
         let (Some(a), Some(b)) = (number(base)?, number(exponent)?) else {
             return Ok(Value::Wrong);
         };
-        let integer = self.builder.value(b).filter(|x| x.fract() == 0.0 && x.abs() < 2e9);
+        let integer = self.builder.value(b).filter(|x| x.fract() == 0.0 && x.abs() <= MAX_FACTORS);
         Ok(Value::Number(match integer {
             Some(n) => self.builder.powi(a, n as i32),
             None => self.builder.apply(Op::Powf, &[a, b]),

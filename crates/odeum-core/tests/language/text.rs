@@ -75,6 +75,17 @@ fn integer_exponents_multiply() {
     assert_eq!(functions("x^2.5"), Ok(1));
 }
 
+/// A product of so many factors would have as many roundings.
+#[test]
+fn powers_of_large_integers_are_exact_to_roundings() {
+    let x = 1.000_123_f64;
+    for (text, n) in [("x^1000", 1000.0), ("pow(-x, 3001)", 3001.0), ("x^-40000", -40_000.0)] {
+        let found = value(text, 0.0, [x, 0.0], 0.0);
+        let wanted = if text.contains("-x") { -x.powf(n) } else { x.powf(n) };
+        assert!((found / wanted - 1.0).abs() < 4.0 * f64::EPSILON, "{text}: {found:e}, {wanted:e}");
+    }
+}
+
 #[test]
 fn text_and_rust_give_the_same_graph() {
     let text = TextSource {
