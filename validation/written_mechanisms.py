@@ -5,7 +5,8 @@
 Every ideal-gas phase of Cantera's own data, and of the files given, is written by
 ``Solution.write_yaml``: as it is, in cm and mol, and with 17 digits. Both files are read, and the rates of
 progress compared (``cargo run --release --example same_rates``). Rate laws that are refused by name are
-left out.
+left out. Molar masses of `Mechanism.from_cantera` are compared too, of every phase as it is and with heavier
+elements of its own, with the package as ``pip install .`` has it.
 """
 
 import subprocess
@@ -15,7 +16,10 @@ import warnings
 from pathlib import Path
 
 import cantera as ct
+import numpy as np
 from ruamel.yaml import YAML
+
+import odeum as od
 
 ROOT = Path(__file__).resolve().parent.parent
 WAYS = {
@@ -37,6 +41,13 @@ def phases(file):
             yield phase["name"]
 
 
+def heavier(gas):
+    """The gas with every element a tenth heavier than it is."""
+    pairs = zip(gas.element_names, gas.atomic_weights, strict=True)
+    lines = [f"- {{symbol: '{name}', atomic-weight: {float(1.1 * weight)!r}}}" for name, weight in pairs]
+    return ct.Solution(yaml="\n".join([gas.write_yaml(header=False), "elements:", *lines]))
+
+
 def main():
     warnings.simplefilter("ignore")
     data = Path(ct.__file__).parent / "data"
@@ -51,6 +62,9 @@ def main():
                 if any(name in kind for kind in kinds for name in UNSUPPORTED):
                     print(f"{file.name} {phase}: left out")
                     continue
+                for each in (gas, heavier(gas)):
+                    masses = od.Mechanism.from_cantera(each).molecular_weights
+                    np.testing.assert_allclose(masses, each.molecular_weights, rtol=1e-14, err_msg=str(file))
                 for way, options in WAYS.items():
                     written = Path(folder) / f"{file.stem}-{phase}-{way}.yaml"
                     gas.write_yaml(str(written), **options)

@@ -246,6 +246,50 @@ def test_coefficients_of_more_digits_than_cantera_writes_are_refused():
         ct.use_sparse(False)
 
 
+LABELLED = """
+phases:
+- {name: gas, thermo: ideal-gas, elements: [{isotopes: [SYMBOL]}, {default: [H]}], species: [O2, O, OH], kinetics: gas}
+species:
+- {name: O2, composition: {SYMBOL: 2}, thermo: {model: constant-cp, h0: 0, s0: 205 J/mol/K, cp0: 30 J/mol/K}}
+- {name: O, composition: {SYMBOL: 1}, thermo: {model: constant-cp, h0: 249 kJ/mol, s0: 161 J/mol/K, cp0: 21 J/mol/K}}
+- {name: OH, composition: {SYMBOL: 1, H: 1}, thermo: {model: constant-cp, h0: 39 kJ/mol, s0: 184 J/mol/K, cp0: 30 J/mol/K}}
+reactions:
+- {equation: O2 + M <=> 2 O + M, rate-constant: {A: 1e12, b: 0, Ea: 0}}
+isotopes:
+- {symbol: SYMBOL, atomic-weight: 17.9992}
+"""
+
+
+@pytest.mark.parametrize("symbol", ["O", "Oi", "OI", "'Yes'"])
+def test_atomic_weights_of_a_gas_of_its_own_are_those_of_cantera(symbol):
+    """Cantera writes no elements: isotopes had the weights of the elements, new ones none."""
+    text = LABELLED.replace("SYMBOL", symbol)
+    solution, expected = ct.Solution(yaml=text), od.Mechanism.from_text(text)
+    assert expected.molecular_weights[0] == pytest.approx(2 * 17.9992)
+    gas = od.Mechanism.from_cantera(solution)
+    assert gas.element_names == tuple(solution.element_names)
+    np.testing.assert_allclose(gas.molecular_weights, solution.molecular_weights, rtol=1e-14)
+    states = ct.SolutionArray(solution, 1)
+    states.TPY = 3000.0, 1e5, {"O2": 0.9, "OH": 0.1}
+    T, Y = np.array([3000.0]), expected._fractions({"O2": 0.9, "OH": 0.1})[None]
+    expected.integrator(cells=1).advance(T, 1e5, Y, 1e-3)
+    np.testing.assert_allclose(od.advance(states, 1e-3).T, T, rtol=1e-6)
+
+
+def test_ions_of_cantera_have_the_weight_of_their_electrons():
+    solution = ct.Solution("gri30_ion.yaml")
+    gas = od.Mechanism.from_cantera(solution)
+    np.testing.assert_allclose(gas.molecular_weights, solution.molecular_weights, rtol=1e-14)
+
+
+def test_a_gas_whose_text_is_another_is_refused(monkeypatch):
+    solution = ct.Solution(yaml=LABELLED.replace("SYMBOL", "O"))
+    text = LABELLED.replace("SYMBOL", "O").replace("17.9992", "15.999")
+    monkeypatch.setattr("odeum.chemistry.mechanism._written", lambda *_: text)
+    with pytest.raises(od.InputError, match=r"solution: found O2 of 35\.9984 kg/kmol, which has 31\.998 as"):
+        od.Mechanism.from_cantera(solution)
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from odeum.chemistry.integrator import Integrator
-from odeum.chemistry.mechanism import Mechanism, written
+from odeum.chemistry.mechanism import Mechanism
 from odeum.errors import InputError
-
-
-@lru_cache(maxsize=4)
-def _mechanism(text: str, name: str) -> Mechanism:
-    return Mechanism.from_text(text, name=name, phase=name)
 
 
 def advance(states: Any, dt: float, *, kind: str = "constant pressure", **options: Any) -> Any:
@@ -39,8 +33,7 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
     phase = getattr(states, "_phase", None)
     if phase is None or not hasattr(states, "TPY"):
         raise InputError("states", type(states).__name__, "give a cantera.SolutionArray")
-    text = written("states", phase, "give a cantera.SolutionArray of an ideal gas", header=False)
-    mechanism = _mechanism(text, str(phase.name))
+    mechanism = Mechanism._of_cantera("states", phase, "give a cantera.SolutionArray of an ideal gas")
     shape = tuple(states.shape)
     T, p, Y = (np.array(part, dtype=np.float64, order="C") for part in states.TPY)
     cells = T.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -166,8 +167,15 @@ class Mechanism(Fixed):
         InputError
             What is no ideal gas; stoichiometric coefficients of more than six digits, which Cantera does not write.
         """
-        text = written("solution", solution, "give a cantera.Solution of an ideal gas")
-        return cls.from_text(text, name=f"{solution.name}.yaml", phase=str(solution.name))
+        return cls._of_cantera("solution", solution, "give a cantera.Solution of an ideal gas")
+
+    @classmethod
+    def _of_cantera(cls, field: str, phase: Any, remedy: str) -> Mechanism:
+        """From a phase of Cantera, by its text."""
+        text = _written(field, phase, remedy)
+        mechanism = cls.from_text(text, name=f"{phase.name}.yaml", phase=str(phase.name))
+        _refuse_other_weights(field, phase, mechanism)
+        return mechanism
 
     @classmethod
     def _made(cls, section: Mapping[str, Any], texts: Mapping[str, str]) -> Mechanism:
@@ -429,20 +437,34 @@ def _refuse_other_rows(T: Any, p: Any, Y: Any) -> None:
     refuse_other_rows({name: array for name, (array, ndim) in axes.items() if np.ndim(array) == ndim})
 
 
-def written(field: str, phase: Any, remedy: str, **options: Any) -> str:
-    """The text of a phase of Cantera."""
+def _written(field: str, phase: Any, remedy: str) -> str:
+    """The text of a phase of Cantera, with its elements."""
     name = type(phase).__name__
     # Interfaces have their phases written beside them.
     if not hasattr(phase, "write_yaml") or hasattr(phase, "site_density"):
         raise InputError(field, name, remedy)
     try:
-        text = str(phase.write_yaml(**options))
+        text = str(phase.write_yaml(header=False))
     except Exception as error:
         # Of a rate that is a Python function, of species without what their transport model needs.
         said = " ".join(line.strip() for line in str(error).splitlines() if line.strip("* "))
         raise InputError(field, f"a {name} that Cantera does not write ({said})", remedy) from error
     _refuse_lost_digits(field, phase)
-    return text
+    # Cantera writes none: at most a header has them, as the file of the phase had.
+    elements = [
+        f"- {{symbol: {json.dumps(symbol)}, atomic-weight: {float(weight)!r}}}\n"
+        for symbol, weight in zip(phase.element_names, phase.atomic_weights, strict=True)
+    ]
+    return f"{text}\nelements:\n{''.join(elements)}"
+
+
+def _refuse_other_weights(field: str, phase: Any, mechanism: Mechanism) -> None:
+    """Refuses a phase of Cantera that is another gas than the mechanism of its text."""
+    pairs = zip(phase.species_names, phase.molecular_weights, mechanism.molecular_weights, strict=True)
+    for name, there, here in pairs:
+        if not abs(here - there) <= 1e-9 * abs(there):
+            found = f"{name} of {there:.10g} kg/kmol, which has {here:.10g} as Cantera writes it"
+            raise InputError(field, found, "read the file of the mechanism: Mechanism(path)")
 
 
 def _refuse_lost_digits(field: str, phase: Any) -> None:
