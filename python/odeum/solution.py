@@ -220,9 +220,11 @@ class Solution(Ended):
             raise InputError("save", "other save times", "retry with the save times of the solution")
         merged = copy.copy(self)
         for name in ("states", "saved_states", "_t", "_status", "_n_saved"):
-            array = getattr(self, name).copy()
+            before, new = getattr(self, name), getattr(again, name)
+            # Of another precision each may be.
+            array = before.astype(np.result_type(before, new))
             if array.size:
-                array[..., failed] = getattr(again, name)
+                array[..., failed] = new
             setattr(merged, name, array)
         merged._stats = self._stats.copy()
         merged._stats[failed] = again._stats

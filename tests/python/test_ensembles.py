@@ -350,6 +350,18 @@ def test_a_case_file_gives_the_same_answer(tmp_path):
         columns.to_toml(None, (0, 4))
 
 
+def test_a_retry_in_double_precision_of_single_precision_loses_nothing():
+    """Its results went into arrays of single precision: beyond 3.4e38 they were infinite, with success."""
+    growing = od.System.from_text({"x": "x"}, states={"x": 1.0}).sweep(x=[1.0, 1e30])
+    single = growing.solve((0, 60), precision="f32", rtol=1e-4, save=[10.0, 59.0])
+    assert single.success.tolist() == [True, False] and single.states.dtype == np.float32
+    again = single.retry(precision="f64")
+    assert again.success.all() and again.states.dtype == again.saved_states.dtype == np.float64
+    np.testing.assert_allclose(again["x"], [np.exp(60.0), 1e30 * np.exp(60.0)], rtol=0.1)
+    np.testing.assert_array_equal(again.y[0], single.y[0])
+    np.testing.assert_allclose(again.saved[1, :, 0], 1e30 * np.exp([10.0, 59.0]), rtol=0.1)
+
+
 def test_a_retry_of_a_case_file_refuses_a_table_that_has_changed(tmp_path):
     """It mixed two data sets, with success; of one with fewer rows it was a bare ValueError."""
     path, start = tmp_path / "case.toml", [2.0, 1.0, 1.5]
