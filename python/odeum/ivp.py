@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from odeum import _options
 from odeum._case import finished
 from odeum._convert import Floats, finite, flag, not_lost, numbers, single
-from odeum._labels import refuse_other_rows
+from odeum._labels import order, refuse_other_batches
 from odeum._progress import Progress
 from odeum.equations import Equations
 from odeum.errors import InputError
@@ -119,7 +119,8 @@ def solve_ivp(
     t_span : (float, float)
         Start and end.
     y0 : array_like
-        Initial states [*batch, n].
+        Initial states [*batch, n]. Of a `System`, names along the last axis, as arrays of pandas and xarray have, say
+        which state is which.
     method : str
         ``"RK45"`` (that is ``dopri5``), ``"Radau"``, or a method of `odeum.methods()`.
     t_eval : array_like, optional
@@ -164,6 +165,9 @@ def solve_ivp(
         raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")
     parameters = [numbers(f"args[{k}]", value, copies=False) for k, value in enumerate(args)]
     system = _system(fun, states.shape[-1], len(parameters))
+    if system is fun:
+        # States of a function have no names.
+        states = _by_name("y0", y0, states, system)
     if not isinstance(method, str):
         raise InputError("method", type(method).__name__, "give its name")
     if method in _LACKING:
@@ -177,7 +181,7 @@ def solve_ivp(
         chosen["device"] = device
     threads = _options.threads({"threads": threads})
     if atol is not None or _options.has_atol(options):
-        chosen["atol"] = _atol(1e-6 if atol is None else atol, system)
+        chosen["atol"] = _atol(1e-6 if atol is None else atol, system, system is fun)
     times = finite("t_eval", t_eval) if t_eval is not None else None
     if times is not None and times.ndim != 1:
         found = f"an array of shape {times.shape}" if times.ndim else "one number"
@@ -188,9 +192,8 @@ def solve_ivp(
         if array.size == 0:
             raise InputError(name, f"an array of shape {array.shape}", "give one system at least")
     batch, columns = _batch(states, parameters)
-    if len(batch) == 1:
-        along = {"y0": y0} if states.ndim == 2 else {}
-        refuse_other_rows(along | {f"args[{k}]": args[k] for k, each in enumerate(parameters) if each.ndim})
+    given = {f"args[{k}]": (args[k], each.ndim) for k, each in enumerate(parameters)}
+    refuse_other_batches({"y0": (y0, states.ndim - 1), **given})
     flat = np.broadcast_to(states, (*batch, states.shape[-1])).reshape(-1, states.shape[-1])
     rows = [np.broadcast_to(c, batch if c.ndim else ()).reshape(-1) for c in columns]
     if options.get("until") is not None:
@@ -211,12 +214,12 @@ def solve_ivp(
                 single(name, value)
         raise _by_argument(error, times is not None) from error
     # At the start and at the end [2, n, M].
-    ends, given = np.asarray(raw.states), np.asarray(raw.params)
+    ends, params = np.asarray(raw.states), np.asarray(raw.params)
     # A retry goes by the case, so it has the systems: the solution's own numbers, which nobody changes unasked, unless
     # these were rounded to single precision.
     names = [*system.states, *system.parameters]
     if ends.dtype == np.float64:
-        table = [*ends[0], *np.broadcast_to(given, (len(rows), len(flat)))]
+        table = [*ends[0], *np.broadcast_to(params, (len(rows), len(flat)))]
     else:
         table = [np.array(np.broadcast_to(column, len(flat))) for column in (*flat.T, *rows)]
     case = replace(case, table=dict(zip(names, table, strict=True)))
@@ -270,7 +273,13 @@ def _result(
 _MESSAGES = np.array([status.name for status in STATUSES])
 
 
-def _atol(atol: Any, system: System) -> Any:
+def _by_name(field: str, value: Any, array: Floats, system: System) -> Floats:
+    """Components [..., n] in the order of the states, where labels say which is which."""
+    places = order(field, value, system.states, "states")
+    return array if places is None else array[..., places]
+
+
+def _atol(atol: Any, system: System, has_names: bool) -> Any:
     array = finite("atol", atol)
     if array.ndim == 0:
         return float(array)
@@ -278,6 +287,7 @@ def _atol(atol: Any, system: System) -> Any:
         raise InputError(
             "atol", f"an array of shape {array.shape}", f"give one number, or {len(system.states)}"
         )
+    array = _by_name("atol", atol, array, system) if has_names else array
     return {name: float(value) for name, value in zip(system.states, array, strict=True)}
 
 

@@ -12,6 +12,7 @@ from odeum import _odeum, _options
 from odeum._convert import Floats, finite, single
 from odeum._ended import Ended
 from odeum._fixed import Fixed
+from odeum._labels import order
 from odeum.errors import InputError
 from odeum.statuses import NOT_RUN
 
@@ -109,7 +110,7 @@ class Session(Fixed, Ended):
 
     @property
     def states(self) -> Floats:
-        """A copy of the states [n, M]; set it to set those of all systems."""
+        """A copy of the states [n, M]; set it to set those of all systems. Labels of pandas and xarray say which is which."""
         return np.asarray(self._raw.states())
 
     @states.setter
@@ -118,6 +119,9 @@ class Session(Fixed, Ended):
         array = finite("states", values)
         if array.shape != shape:
             raise InputError("states", f"an array of shape {array.shape}", f"give one of shape {shape}")
+        places = order("states", values, self.state_names, "states", axis=0)
+        if places is not None:
+            array = np.ascontiguousarray(array[places])
         if self._is_single:
             single("states", array)
         self._raw.set_states(array)

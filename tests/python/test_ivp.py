@@ -84,6 +84,51 @@ def test_a_batch_is_paired_by_place_only_where_labels_agree():
         assert od.solve_ivp(decay, (0, 1), y0, args=(good,)).success.all()
 
 
+def test_grids_of_initial_states_and_parameters_have_the_same_dimensions():
+    """Along more axes than one labels counted for nothing."""
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    system = od.System.from_text({"x": "-k * x"}, states={"x": 1.0}, parameters={"k": 1.0})
+    y0 = xarray.DataArray(np.ones((2, 2, 1)), dims=("p", "q", "c"))
+    k = xarray.DataArray([[0.0, 1.0], [2.0, 3.0]], dims=("q", "p"))
+    for bad in (k, k[0]):
+        with pytest.raises(od.InputError, match=r"args\[0\]: found the dimension 'p', beside 'q' of y0"):
+            od.solve_ivp(system, (0, 1), y0, args=(bad,))
+    table = pandas.DataFrame([[0.0, 1.0], [2.0, 3.0]], columns=["u", "v"])
+    with pytest.raises(od.InputError, match=r"args\[1\]: found other labels than those of args\[0\]"):
+        od.solve_ivp(lambda t, y, k, j: -k * j * y, (0, 1), [1.0], args=(table, table[["v", "u"]]))
+    y = od.solve_ivp(system, (0, 1), y0, args=(k.T,), rtol=1e-8).y[..., 0, -1]
+    np.testing.assert_allclose(y, np.exp(-k.values.T), rtol=1e-5)
+
+
+def test_names_say_which_state_is_which():
+    """They were ignored: a table with its columns in another order was other states, with success."""
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    system = od.System.from_text({"a": "-a", "b": "-2 * b"}, states={"a": 1.0, "b": 1.0})
+
+    def end(y0, **options):
+        return od.solve_ivp(system, (0, 1), y0, **options).y[..., -1]
+
+    rows = [[1.0, 10.0], [2.0, 20.0]]
+    table = pandas.DataFrame(rows, columns=["a", "b"])
+    for given in (table[["b", "a"]], xarray.DataArray(table[["b", "a"]], dims=("run", "c")), table):
+        np.testing.assert_array_equal(end(given), end(rows))
+    one = pandas.Series({"b": 10.0, "a": 1.0})
+    np.testing.assert_array_equal(end(one), end(rows[0]))
+    atol = pandas.Series({"b": 1e-9, "a": 1e-3})
+    np.testing.assert_array_equal(end(one, atol=atol), end(rows[0], atol=[1e-3, 1e-9]))
+    session = (system * 2).session()
+    session.states = table[["b", "a"]].T
+    np.testing.assert_array_equal(session.states, np.transpose(rows))
+    for bad, words in (
+        (table.T, "states along another axis than the last"),
+        (table.rename(columns={"a": "c"}), "the label 'c', which is none of the states"),
+    ):
+        with pytest.raises(od.InputError, match=f"y0: found {words}"):
+            end(bad)
+    with pytest.raises(od.InputError, match="states: found states along another axis than the first"):
+        session.states = table
+
+
 def test_stiff_methods_and_tolerances_by_component():
     def robertson(t, y):
         slow, fast, back = 0.04 * y[0], 3e7 * y[1] ** 2, 1e4 * y[1] * y[2]

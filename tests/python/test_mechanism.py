@@ -425,7 +425,7 @@ def test_names_say_which_species_is_which():
         assert (gas.density(1000.0, 1e5, plain) == expected).all()
     few = pandas.Series({"H2": 0.1, "O2": 0.9})
     for bad, words in (
-        (table.assign(T=1000.0), "the label 'T', which is no species"),
+        (table.assign(T=1000.0), "the label 'T', which is none of the species"),
         (few, "labels of 2 species"),
         (table[[*names, "H2"]], "labels of 12 species"),
     ):
@@ -459,6 +459,20 @@ def test_gases_are_paired_by_place_only_where_their_labels_agree():
     ordered = gas.density(T, p.loc[T.index], Y.loc[T.index])
     assert (ordered == gas.density(T.values, p.values[::-1], Y.values[::-1])).all()
     assert gas.density(T, p[:1], Y.iloc[0]).shape == (2,)
+
+
+def test_grids_of_gases_have_the_same_dimensions():
+    """Along more axes than one labels counted for nothing."""
+    xarray = pytest.importorskip("xarray")
+    gas = od.Mechanism(HYDROGEN)
+    T = xarray.DataArray([[300.0, 400.0], [500.0, 600.0]], dims=("a", "b"))
+    p = xarray.DataArray([[1e5, 2e5], [3e5, 4e5]], dims=("b", "a"))
+    Y = xarray.DataArray(np.tile(gas.mass_fractions("N2:1"), (2, 2, 1)), dims=("b", "a", "species"))
+    for columns, name in (((T, p, "N2:1"), "p"), ((T, 1e5, Y), "Y"), ((T, T[:, 0] * 1e3, "N2:1"), "p")):
+        with pytest.raises(od.InputError, match=f"{name}: found the dimension '.', beside '.' of T"):
+            gas.density(*columns)
+    expected = gas.density(T.values, p.values.T, "N2:1")
+    np.testing.assert_array_equal(gas.density(T, p.T, Y.transpose("a", "b", "species")), expected)
 
 
 def test_molecular_weights_are_read_only():

@@ -9,6 +9,7 @@ import numpy as np
 
 from odeum import _odeum
 from odeum._convert import Floats, finite, number
+from odeum._labels import order
 from odeum.errors import InputError
 
 Composition = str | Mapping[str, float]
@@ -39,10 +40,10 @@ def by_name(field: str, value: Composition) -> dict[str, float]:
 def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
     """Amounts [*batch, species] of an array, or [species] of text or a mapping."""
     if not isinstance(value, (str, Mapping)):
-        order = _order(field, value, species)
+        places = order(field, value, species, "species")
         array = finite(field, value)
-        if order is not None:
-            array = np.ascontiguousarray(array[..., order])
+        if places is not None:
+            array = np.ascontiguousarray(array[..., places])
         if array.shape[-1:] != (len(species),):
             found = f"an array of shape {array.shape}"
             raise InputError(field, found, f"give {len(species)} species along the last axis")
@@ -64,37 +65,6 @@ def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
     if not row.any():
         raise InputError(field, "nothing", "give an amount of a species")
     return row
-
-
-def _order(field: str, value: Any, species: Sequence[str]) -> list[int] | None:
-    """Where the species stand along the last axis of an array with names there, as those of pandas and xarray have."""
-    *others, names = _labels(value) or [[]]
-    if not names:
-        if (
-            any(set(labels) == set(species) for labels in others)
-            or "species" in getattr(value, "dims", ())[:-1]
-        ):
-            remedy = "give the species along the last axis: transpose it"
-            raise InputError(field, "species along another axis than the last", remedy)
-        return None
-    unknown = [name for name in names if name not in species]
-    if unknown:
-        raise InputError(field, f"the label {unknown[0]!r}, which is no species", "give the species alone")
-    if len(names) != len(species) or len(set(names)) != len(species):
-        found = f"labels of {len(names)} species"
-        raise InputError(field, found, f"give each of the {len(species)} once, or a dict of some of them")
-    return [names.index(name) for name in species]
-
-
-def _labels(value: Any) -> list[list[str]]:
-    """The names that stand along each axis, as far as there are any."""
-    if hasattr(value, "coords"):
-        axes = [value.coords[dim].values if dim in value.coords else () for dim in value.dims]
-    else:
-        axes = [getattr(value, "index", ()), getattr(value, "columns", ())]
-        axes = axes[: getattr(value, "ndim", 2)]
-    # The method `index` of a list is none.
-    return [[] if callable(labels) else [str(x) for x in labels if isinstance(x, str)] for labels in axes]
 
 
 def small_negatives_as_zero(array: Floats) -> Floats:

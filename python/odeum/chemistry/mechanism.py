@@ -15,7 +15,7 @@ from odeum import _odeum
 from odeum._convert import Floats, finite, positive
 from odeum._files import beside
 from odeum._fixed import Fixed
-from odeum._labels import refuse_other_rows
+from odeum._labels import refuse_other_batches
 from odeum.chemistry.composition import Composition, amounts, check_sums, scaled, small_negatives_as_zero
 from odeum.errors import InputError, OdeumWarning
 
@@ -346,7 +346,7 @@ class Mechanism(Fixed):
         """
         if hold not in ("TP", "HP"):
             raise InputError("hold", repr(hold), 'give "TP" or "HP"')
-        _refuse_other_rows(T, p, Y)
+        _refuse_other_batches(T, p, Y)
         T, p, Y, batch = self._states(T, p, small_negatives_as_zero(self._fractions(Y)))
         found, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, Y)
         temperatures = np.asarray(found)
@@ -423,7 +423,7 @@ class Mechanism(Fixed):
         return self._evaluate(name, T, _odeum.ATM, alone)
 
     def _evaluate(self, name: str, T: Any, p: Any, Y: Any) -> Any:
-        _refuse_other_rows(T, p, Y)
+        _refuse_other_batches(T, p, Y)
         Y = self._fractions(Y)
         check_sums("Y", Y)
         T, p, Y, batch = self._states(T, p, Y)
@@ -431,10 +431,9 @@ class Mechanism(Fixed):
         return found.reshape((*batch, *found.shape[1:]))[()]
 
 
-def _refuse_other_rows(T: Any, p: Any, Y: Any) -> None:
-    """Refuses columns of gases with different labels."""
-    axes = {"T": (T, 1), "p": (p, 1), "Y": (Y, 2)}
-    refuse_other_rows({name: array for name, (array, ndim) in axes.items() if np.ndim(array) == ndim})
+def _refuse_other_batches(T: Any, p: Any, Y: Any) -> None:
+    """Refuses gases with different labels."""
+    refuse_other_batches({"T": (T, np.ndim(T)), "p": (p, np.ndim(p)), "Y": (Y, max(np.ndim(Y) - 1, 0))})
 
 
 def _written(field: str, phase: Any, remedy: str) -> str:
