@@ -85,6 +85,28 @@ def test_new_arrays_have_what_is_written_in_place(gas, kind):
         new.advanced(*given, 0.0)
 
 
+def test_new_arrays_come_of_arrays_whose_labels_agree(gas):
+    """Labels were ignored: a table with its columns in another order was another gas, with success."""
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    T, _, Y = cells(gas, 3)
+    names, integrator = list(gas.species_names), gas.integrator(cells=3)
+    expected = integrator.advanced(T, 1e5, Y, 1e-5)
+    table = pandas.DataFrame(Y, ["a", "b", "c"], names)
+    labelled = xarray.DataArray(table.T, dims=("species", "cell"))
+    for good in (table, labelled, Y.tolist()):
+        found = gas.integrator(cells=3).advanced(pandas.Series(T, ["a", "b", "c"]), 1e5, good, 1e-5)
+        assert (found[0] == expected[0]).all() and found[2].shape == np.shape(good)
+    backwards = (table[names[::-1]], labelled[::-1])
+    for Y, words in (
+        *((each, "species in another order") for each in backwards),
+        (table.rename(columns={"H2": "X"}), "the label 'X', which is none of the species"),
+    ):
+        with pytest.raises(od.InputError, match=f"Y: found {words}"):
+            integrator.advanced(T, 1e5, Y, 1e-5)
+    with pytest.raises(od.InputError, match="Y: found other labels than those of T"):
+        integrator.advanced(pandas.Series(T, ["b", "a", "c"]), 1e5, table, 1e-5)
+
+
 def layouts(T, p, Y):
     """The same numbers, in several memory layouts."""
     n, species = Y.shape

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from odeum import _nvrtc, _odeum, _options
 from odeum._convert import Floats, number, numbers, refuse_stripped, whole
 from odeum._fixed import Fixed
+from odeum._labels import order, refuse_other_batches
 from odeum.chemistry import _gpu
 from odeum.chemistry.reactor import section_of
 from odeum.errors import InputError
@@ -171,7 +172,8 @@ class Integrator(Fixed):
         Parameters
         ----------
         T, p, Y, dt :
-            As those of `advance`; the arrays may be read-only, and `p` one for all at constant volume too.
+            As those of `advance`; the arrays may be read-only, and `p` one for all at constant volume too. Arrays of
+            pandas and xarray whose labels differ, or have the species in another order, are refused.
 
         Returns
         -------
@@ -188,6 +190,8 @@ class Integrator(Fixed):
         copied = _gpu.copied if on_gpu else np.array
         for name, array in (("T", T), ("p", p), ("Y", Y)):
             refuse_stripped(name, array)
+        if not on_gpu:
+            self._refuse_other_labels(T, p, Y)
         new_T, new_Y = copied(T), copied(Y)
         if self._updates_p:
             p = copied(p) if np.ndim(p) > 0 else _gpu.filled(new_T, number("p", p))
@@ -200,6 +204,16 @@ class Integrator(Fixed):
 
             return *(jax.numpy.asarray(array) for array in new), status
         return *new, status
+
+    def _refuse_other_labels(self, T: Any, p: Any, Y: Any) -> None:
+        """Refuses arrays of pandas and xarray whose labels are others than those of their places."""
+        species = self.mechanism.species_names
+        by_cell = self._by_cell(Y) if getattr(Y, "ndim", 0) == 2 else Y
+        places = order("Y", by_cell, species, "species")
+        if places is not None and places != [*range(len(species))]:
+            remedy = "give them in the order of the mechanism, `species_names`"
+            raise InputError("Y", "species in another order", remedy)
+        refuse_other_batches({"T": (T, np.ndim(T)), "p": (p, np.ndim(p)), "Y": (by_cell, np.ndim(Y) - 1)})
 
     def _advance_on_gpu(self, T: Any, p: Any, Y: Any, dt: float, *, own: bool = False) -> NDArray[np.uint8]:
         """The same of arrays on the GPU."""
