@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import odeum as od
 from odeum import _odeum
 from odeum.chemistry import _gpu
+from odeum.chemistry.integrator import _refuse_overlap
 
 HYDROGEN = Path(__file__).resolve().parents[2] / "mechanisms" / "hydrogen-burke-2012.yaml"
 CPU, CUDA, CUDA_HOST, MANAGED = 1, 2, 3, 13
@@ -353,3 +354,21 @@ def test_the_extension_itself_takes_no_arrays_that_do_not_fit(gas):
     ]:
         with pytest.raises(od.InputError, match="do not fit"):
             raw.advance_on_gpu(t, p, 0.0, True, y, 1e-6)
+
+
+def test_arrays_on_a_gpu_that_share_memory_are_refused():
+    n = 3
+
+    def of_block(t, p, y):
+        """T, p and Y at columns of one array [cells, n + 2]."""
+        ones = (Lender((4,), (n + 2,), data=0x10000 + 8 * place) for place in (t, p))
+        lenders = (*ones, Lender((4, n), (n + 2, 1), data=0x10000 + 8 * y))
+        lent = [_gpu.borrow("Y", lender, 0, 7, written=True) for lender in lenders]
+        return dict(zip("TpY", map(_gpu.addresses, lent), strict=True))
+
+    good = of_block(0, 1, 2)
+    assert good["Y"].shape == (4, n) and good["Y"].strides == (8 * (n + 2), 8)
+    _refuse_overlap(**good)
+    for places, field, other in (((0, 0, 2), "p", "T"), ((3, 1, 2), "Y", "T"), ((0, 3, 2), "Y", "p")):
+        with pytest.raises(od.InputError, match=f"{field}: found memory that {other} has"):
+            _refuse_overlap(**of_block(*places))

@@ -107,6 +107,24 @@ def test_new_arrays_come_of_arrays_whose_labels_agree(gas):
         integrator.advanced(pandas.Series(T, ["b", "a", "c"]), 1e5, table, 1e-5)
 
 
+@pytest.mark.parametrize("kind", ["constant pressure", "constant volume"])
+def test_arrays_that_share_memory_are_refused(gas, kind):
+    """One array in place of two ended with success, and with pressures that were temperatures."""
+    T, p, Y = cells(gas, 3)
+    integrator = gas.integrator(kind, cells=3)
+    block = np.column_stack([T, p, Y])
+    bad = [(T, T, Y, "p", "T"), (block[:, 5], p, block[:, 2:], "Y", "T")]
+    if kind == "constant volume":
+        bad.append((T, Y[:, 3], Y, "Y", "p"))
+    for *arrays, field, other in bad:
+        before = [array.copy() for array in arrays]
+        with pytest.raises(od.InputError, match=f"{field}: found memory that {other} has"):
+            integrator.advance(*arrays, 1e-5)
+        assert all((array == kept).all() for array, kept in zip(arrays, before, strict=True))
+    # Columns of one array have their own.
+    assert (integrator.advance(block[:, 0], block[:, 1], block[:, 2:], 1e-5) == 0).all()
+
+
 def layouts(T, p, Y):
     """The same numbers, in several memory layouts."""
     n, species = Y.shape

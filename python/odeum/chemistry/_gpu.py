@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from odeum import _odeum
+from odeum._convert import Floats
 from odeum.errors import InputError
 
 # kDLCUDA and kDLCUDAManaged of DLPack.
@@ -31,6 +35,11 @@ def check(gpus: list[int], arrays: dict[str, Any]) -> None:
             on = ",".join(map(str, gpus))
             found = f"an array on cuda:{number} for an integrator on {'cuda:' + on if gpus else 'cpu'}"
             raise InputError(field, found, f'make the integrator with device="cuda:{number}"')
+
+
+def addresses(array: _odeum.GpuArray) -> Floats:
+    """An array of NumPy at the same addresses, which nobody may read."""
+    return np.asarray(SimpleNamespace(__array_interface__=array.__cuda_array_interface__))
 
 
 def is_of_jax(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -147,8 +148,8 @@ class Integrator(Fixed):
         Raises
         ------
         InputError
-            Arrays of another shape or type, that are read-only, not finite, or on another device. Nothing is
-            changed then.
+            Arrays of another shape or type, that are read-only, not finite, on another device, or share memory.
+            Nothing is changed then.
         KeyboardInterrupt
             Ctrl-C. The arrays are as they were then.
         """
@@ -161,6 +162,7 @@ class Integrator(Fixed):
         else:
             p = _in_place("p", p) if self._updates_p else numbers("p", p)
         self._check_length(T=T, p=p)
+        _refuse_overlap(T=T, p=p, Y=Y)
         return np.asarray(self._raw.advance(T, p, self._updates_p, Y, dt))
 
     def advanced(self, T: Any, p: Any, Y: Any, dt: float) -> tuple[Any, Any, Any, NDArray[np.uint8]]:
@@ -227,6 +229,8 @@ class Integrator(Fixed):
         q = None if one_p else _gpu.borrow("p", p, gpu, stream, written=self._updates_p, own=own)
         y = self._by_cell(_gpu.borrow("Y", Y, gpu, stream, written=True, own=own))
         self._check_length(T=t, **({} if q is None else {"p": q}))
+        lent = {"T": t, "Y": y} if q is None else {"T": t, "p": q, "Y": y}
+        _refuse_overlap(**{name: _gpu.addresses(array) for name, array in lent.items()})
         return np.asarray(self._raw.advance_on_gpu(t, q, pressure, self._updates_p, y, dt))
 
     def _one_pressure(self, p: Any) -> float:
@@ -272,6 +276,13 @@ def _positive(dt: Any) -> float:
     if not time > 0.0:
         raise InputError("dt", str(time), "give a time above zero")
     return time
+
+
+def _refuse_overlap(**arrays: Floats) -> None:
+    """Refuses arrays that share memory: what is written to one would be read from another."""
+    for (first, one), (second, other) in combinations(arrays.items(), 2):
+        if np.shares_memory(one, other):
+            raise InputError(second, f"memory that {first} has, too", "give arrays of their own")
 
 
 def _in_place(field: str, value: Any) -> Floats:
