@@ -156,9 +156,10 @@ class System(Fixed):
         opened = self._opened.pop(key, None)
         if opened is None:
             opened = self.case(rest).open(threads)
-            if len(self._opened) >= _KEPT:
-                self._opened.pop(next(iter(self._opened)), None)
         self._opened[key] = opened
+        # A copy: other threads may solve, too.
+        for oldest in list(self._opened)[:-_KEPT]:
+            self._opened.pop(oldest, None)
         return opened, span
 
     @classmethod

@@ -3,10 +3,12 @@
 import copy
 import pickle
 import signal
+import sys
 import threading
 import time
 import tomllib
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -479,6 +481,26 @@ def test_pictures_have_results_alone(tmp_path):
     with pytest.warns(od.OdeumWarning, match="invalid start"):
         solution = od.run(path)
     assert solution.failed.tolist() == [False, True] and "data:image/png" in solution._repr_html_()
+
+
+def test_many_threads_solve_one_system(monkeypatch):
+    """Solvers are kept in a dictionary, which another thread may change while one looks for the oldest."""
+    system = van_der_pol()
+    cases = [system.case({"time": {"span": [0.0, 1.0]}, "method": {"max_steps": k}}) for k in range(40)]
+    monkeypatch.setattr("odeum._case.EnsembleCase.open", lambda case, threads: object())
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def look_up(first):
+        for k in range(10_000):
+            system._opened_for(cases[(7 * k + first) % len(cases)], None)
+
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(look_up, range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert len(system._opened) <= 8 + 7
 
 
 def test_what_progress_raises_stops_the_run():
