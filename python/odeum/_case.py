@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import hashlib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from odeum import _nvrtc, _odeum
 from odeum._convert import Floats
 from odeum._findings import tell as tell_findings
-from odeum._progress import Progress, told
+from odeum._progress import Progress, watched
 from odeum.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
@@ -152,11 +153,8 @@ def solve(
         total = len(systems)
     elif total is None:
         total = len(opened)
-    with told(progress, total, "systems") as tell:
-        integrate = opened.solve_on_gpu if results_on_gpu else opened.solve
-        raw, raised = integrate(systems, tell)
-        if tell is not None and raised is None:
-            tell(total)
+    integrate: Callable[..., Any] = opened.solve_on_gpu if results_on_gpu else opened.solve
+    raw, raised = watched(progress, total, "systems", partial(integrate, systems))
     axes = [Axis("run", total)]
     if systems is None:
         axes = []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from odeum.errors import InputError
 
 # True: a bar where tqdm is installed. A callable is given what is done and what there is.
 Progress = bool | Callable[[Any, Any], object] | None
+
+_Raw = TypeVar("_Raw")
 
 
 def check(progress: Progress) -> None:
@@ -38,3 +40,26 @@ def told(progress: Progress, total: float, unit: str) -> Iterator[Callable[[floa
         return
     with tqdm(total=total, unit=unit, unit_scale=True) as bar:
         yield lambda done: bar.update(done - bar.n)
+
+
+def watched(
+    progress: Progress,
+    total: float,
+    unit: str,
+    work: Callable[..., tuple[_Raw, BaseException | None]],
+    *more: Any,
+) -> tuple[_Raw, BaseException | None]:
+    """What work that is told of gives, and what a signal or `progress` raised meanwhile, at its end too."""
+    given: list[tuple[_Raw, BaseException | None]] = []
+    try:
+        with told(progress, total, unit) as tell:
+            # In one call of the interpreter's own: what a signal raises at the end comes when the results are kept.
+            given.extend(map(work, [tell], *([each] for each in more)))
+            if tell is not None and given[0][1] is None:
+                tell(total)
+    except BaseException as error:
+        if not given:
+            raise
+        raw, raised = given[0]
+        return raw, error if raised is None else raised
+    return given[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,7 +12,7 @@ from odeum import _odeum, _options
 from odeum._case import Document, EnsembleCase
 from odeum._convert import Floats, expressions, mapping, number, text, whole
 from odeum._fixed import Fixed
-from odeum._progress import Progress, told
+from odeum._progress import Progress, watched
 from odeum.equations import Equations
 from odeum.errors import InputError
 
@@ -121,11 +122,8 @@ class System(Fixed):
         """Integrates initial states with parameters, in blocks each [M], [M, components], or [1] for all systems;
         solvers are kept for later calls."""
         opened, span = self._opened_for(case, threads)
-        with told(progress, systems, "systems") as tell:
-            raw, raised = opened.solve_arrays(systems, states, params, span, tell, keep)
-            if tell is not None and raised is None:
-                tell(systems)
-        return raw, raised
+        integrate = partial(opened.solve_arrays, systems, states, params, span)
+        return watched(progress, systems, "systems", integrate, keep)
 
     def _solve_arrays_on_gpu(
         self,
@@ -138,11 +136,8 @@ class System(Fixed):
     ) -> tuple[_odeum.SolutionOnGpu, BaseException | None]:
         """The same on one GPU, where the results stay."""
         opened, span = self._opened_for(case, threads)
-        with told(progress, systems, "systems") as tell:
-            raw, raised = opened.solve_arrays_on_gpu(systems, states, params, span, tell)
-            if tell is not None and raised is None:
-                tell(systems)
-        return raw, raised
+        integrate = partial(opened.solve_arrays_on_gpu, systems, states, params, span)
+        return watched(progress, systems, "systems", integrate)
 
     def _opened_for(self, case: EnsembleCase, threads: int | None) -> tuple[_odeum.Case, Any]:
         """The case as it was read by an earlier call that differs in the span alone, and the span."""

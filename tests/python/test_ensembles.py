@@ -561,6 +561,30 @@ def test_systems_that_did_not_run_stand_at_their_starts(copies):
     assert partial.n_saved[~left].all()
 
 
+@pytest.mark.parametrize("results", ["columns", "copies", "case file", "solve_ivp"])
+def test_what_is_raised_at_the_end_takes_no_results(tmp_path, results):
+    """Told of the last system, a callback that raises took all of them along."""
+
+    def stop(done, total):
+        if done == total:
+            signal.raise_signal(signal.SIGINT)
+
+    runs = van_der_pol().sweep(mu=[1.0, 2.0]) * (1 if results == "columns" else 2)
+    runs.to_toml(tmp_path / "case.toml", (0, 1))
+    expected = runs.solve((0, 1))
+    with pytest.raises(od.Interrupted) as caught:
+        if results == "case file":
+            od.run(tmp_path / "case.toml", progress=stop)
+        elif results == "solve_ivp":
+            od.solve_ivp(van_der_pol(), (0, 1), [2.0, 0.0], args=(1.0,), progress=stop)
+        else:
+            runs.solve((0, 1), progress=stop)
+    partial = caught.value.partial
+    assert partial.success.all()
+    if results != "solve_ivp":
+        np.testing.assert_array_equal(partial.y, expected.y)
+
+
 def test_other_threads_run_while_systems_are_integrated():
     ticks = []
     done = threading.Event()
