@@ -60,7 +60,8 @@ class EnsembleCase:
 
     `table` gives columns, one row a system (its copies are made of each row); `mechanisms` gives
     texts of mechanisms that the document names and that have no file; `files` the `digests` of its files, if it is
-    read again only where these are the same.
+    read again only where these are the same; `has_starts` is false where systems started from states that no case
+    gives, as those of a reactor from `solve_ivp`.
     """
 
     document: Document
@@ -68,6 +69,7 @@ class EnsembleCase:
     table: Mapping[str, Floats] = field(default_factory=dict)
     mechanisms: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    has_starts: bool = True
 
     def text(self) -> str:
         """The document as TOML."""
@@ -75,6 +77,9 @@ class EnsembleCase:
 
     def open(self, threads: int | None = None) -> _odeum.Case:
         """Reads and checks it."""
+        if not self.has_starts:
+            found = "systems that started from states which no case gives"
+            raise InputError("solution", found, "call solve_ivp again for those that failed")
         if self.files:
             now = digests(self.document, self.folder)
             for key, digest in self.files.items():

@@ -222,7 +222,9 @@ def solve_ivp(
         table = [*ends[0], *np.broadcast_to(params, (len(rows), len(flat)))]
     else:
         table = [np.array(np.broadcast_to(column, len(flat))) for column in (*flat.T, *rows)]
-    case = replace(case, table=dict(zip(names, table, strict=True)))
+    # Of a reactor an ensemble has other variables than states.
+    has_starts = set(names) <= {*system.variables}
+    case = replace(case, table=dict(zip(names, table, strict=True)), has_starts=has_starts)
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     solution = finished(case, system.title, system.states, named(axes, system.states), raw, raised)
     return _result(solution, t_span, times, ends, batch)

@@ -291,3 +291,13 @@ def test_what_means_nothing_is_an_input_error(gas, what, make):
         make(gas)
     assert raised.value.field == what
     assert ("no key of this name; there are fuel" in str(raised.value)) == (what == "foo")
+
+
+def test_a_retry_from_states_of_a_reactor_is_refused(gas):
+    """A case has temperatures and compositions of reactors, not states: it told of variables that nobody gave."""
+    reactor = gas.reactor("constant pressure", mass_fractions="H2:0.1, O2:0.9", temperature=1200.0)
+    start = reactor.solve((0, 1e-5), save=[0.0, 1e-5]).saved[0]
+    result = od.solve_ivp(reactor, (0, 1e-5), start, "rodas5p", args=(1e5,), max_steps=2)
+    assert not result.success
+    with pytest.raises(od.InputError, match="solution: found systems that started .*call solve_ivp again"):
+        result.solution.retry(max_steps=10_000)
