@@ -233,7 +233,15 @@ class Runs:
     # What is done
 
     def case(self, span: Any = None, **options: Any) -> EnsembleCase:
-        """The case of this ensemble; see `solve` for the options."""
+        """The case of this ensemble; see `solve` for the options. Parts (`split`) have none."""
+        if self._part is not None:
+            raise InputError(
+                "runs", "a part of an ensemble", "take the case of the whole: files have no parts"
+            )
+        return self._case(span, options)
+
+    def _case(self, span: Any, options: dict[str, Any]) -> EnsembleCase:
+        """The same, of a part that of the whole."""
         document = _options.document(self.system._usual, span, options)
         ensemble: Document = {}
         if self._copies > 1:
@@ -258,11 +266,6 @@ class Runs:
             after = [1] * (len(self._sweep) - k - 1)
             table[name] = np.broadcast_to(values.reshape([-1, *after]), rows).reshape(-1)
         return table
-
-    def _whole(self) -> Runs:
-        whole = copy.copy(self)
-        whole._part = None
-        return whole
 
     def solve(
         self, span: Any = None, *, progress: Progress = None, results_on_gpu: bool = False, **options: Any
@@ -315,7 +318,7 @@ class Runs:
         """
         flag("results_on_gpu", results_on_gpu)
         threads = _options.threads(options)
-        case = self.case(span, **options)
+        case = self._case(span, options)
         if self._is_plain(case):
             system = self.system
             usual = system.variables
@@ -376,7 +379,7 @@ class Runs:
         for name in self._spans():
             raise InputError(name, "in a session", "leave it out: `advance` says where to go")
         threads = _options.threads(options)
-        case = self.case(_options.SHORT_SPAN, **{"warm_start": True, **options, "segments": 1})
+        case = self._case(_options.SHORT_SPAN, {"warm_start": True, **options, "segments": 1})
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         raw = case.open(threads).session(systems)
         is_single = case.document.get("run", {}).get("precision") == "f32"
@@ -396,7 +399,7 @@ class Runs:
     def values(self, name: str) -> Floats:
         """What the systems start with: initial values or a parameter, with the shape of the ensemble."""
         self._known(name)
-        case = self.case((0.0, 1.0), rtol=1e-6, atol=1e-6, **self.system._reading)
+        case = self._case((0.0, 1.0), {"rtol": 1e-6, "atol": 1e-6, **self.system._reading})
         values: Floats = np.asarray(case.open().values(name))
         return values[slice(*self._part) if self._part else slice(None)].reshape(self.shape)
 
@@ -430,14 +433,13 @@ class Runs:
         options: dict[str, Any],
     ) -> str:
         """Writes the case and what it needs: a table, and `texts` by the names of their files."""
-        whole = self._whole()
         if options.get("threads") is not None:
             raise InputError("threads", "in a case", "give them to the command: --threads")
-        case = whole.case(span, **options)
+        case = self.case(span, **options)
         document = copy.deepcopy(case.document)
         ensemble = document.setdefault("ensemble", {})
         sweeps_spans = any(name in self._sweep for name in self._spans())
-        columns = whole._table() if sweeps_spans else self._columns
+        columns = self._table() if sweeps_spans else self._columns
         if self._sweep and not sweeps_spans:
             ensemble["sweep"] = {name: values.tolist() for name, values in self._sweep.items()}
         if columns:
@@ -454,11 +456,12 @@ class Runs:
         table = path.with_name(ensemble["table"]) if columns else None
         for file in (*files, *([table] if table else [])):
             free(file, overwrite)
-        with writing(path):
-            if table:
-                rows = max((len(c) for c in columns.values() if c.ndim), default=1)
+        if table:
+            rows = max((len(c) for c in columns.values() if c.ndim), default=1)
+            with writing(table):
                 save_columns(table, {name: np.broadcast_to(c, rows) for name, c in columns.items()})
-            for file, each in files.items():
+        for file, each in files.items():
+            with writing(file):
                 file.write_text(each, encoding="utf-8")
         return text
 

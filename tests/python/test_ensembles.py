@@ -316,6 +316,26 @@ def test_solutions_and_ensembles_survive_pickling():
         assert (str(again), vars(again)) == (str(error), vars(error))
 
 
+def test_a_part_has_no_case(tmp_path):
+    """It was that of the whole, without a word."""
+    whole = van_der_pol().sweep(mu=[1.0, 2.0, 3.0, 4.0])
+    part = whole.split(2)[1]
+    for call in (lambda: part.case((0, 1)), lambda: part.to_toml(tmp_path / "case.toml", (0, 1))):
+        with pytest.raises(
+            od.InputError, match="runs: found a part of an ensemble; take the case of the whole"
+        ):
+            call()
+    assert not [*tmp_path.iterdir()] and part.values("mu").tolist() == [3.0, 4.0]
+    np.testing.assert_array_equal(part.solve((0, 1)).y, whole.solve((0, 1)).y[2:])
+
+
+def test_the_file_that_cannot_be_written_is_named(tmp_path):
+    path, table = tmp_path / "case.toml", tmp_path / "case.table.npz"
+    table.mkdir()
+    with pytest.raises(od.InputError, match=r"path: found .*case\.table\.npz \(Is a directory\)"):
+        van_der_pol()(mu=[1.0, 2.0]).to_toml(path, (0, 1), overwrite=True)
+
+
 def sent(value):
     """Pickled as Dask does it: arrays travel beside the pickle, read-only, and arrive at any byte."""
     beside = []
