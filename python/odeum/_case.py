@@ -54,7 +54,7 @@ def digests(document: Document, folder: str) -> dict[str, str]:
     return made
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EnsembleCase:
     """A case file in memory, with what its ensemble takes from arrays.
 

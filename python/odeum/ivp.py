@@ -44,7 +44,7 @@ _OF_JACOBIANS = ("jac", "jac_sparsity", "lband", "uband")
 _LACKING = {"RK23": "dopri5", "DOP853": "vern7", "BDF": "rodas5p", "LSODA": "rodas5p"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IvpResult:
     """What `solve_ivp` gives: SciPy's names, arrays over the batch.
 

@@ -31,13 +31,22 @@ if TYPE_CHECKING:
 _SPANS = ("t_start", "t_end")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Axis:
     """An axis of an ensemble: `values` of what is swept, `None` of runs and copies."""
 
     name: str
     length: int
     values: Floats | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Axis):
+            return NotImplemented
+        same = (self.name, self.length) == (other.name, other.length)
+        return same and np.array_equal(np.asarray(self.values), np.asarray(other.values))
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.length))
 
 
 def named(axes: Sequence[Axis], states: Sequence[str]) -> tuple[Axis, ...]:
@@ -82,6 +91,9 @@ class Runs:
             raise InputError("runs", "a part of an ensemble", "change the ensemble before it is split")
         runs = copy.copy(self)
         vars(runs).update({"_labels": self._labels, **changes})
+        systems = math.prod(runs.shape)
+        if systems > sys.maxsize:
+            raise InputError("runs", f"{systems:,} systems", f"give {sys.maxsize:,} at most")
         return runs
 
     def __getstate__(self) -> dict[str, Any]:
@@ -90,7 +102,7 @@ class Runs:
 
     # What varies
 
-    def sweep(self, **axes: Any) -> Runs:
+    def sweep(self, /, **axes: Any) -> Runs:
         """All combinations with these values, each a new axis, in the order given.
 
         Parameters
@@ -104,7 +116,7 @@ class Runs:
             sweep[name] = _axis(name, kept(name, values))
         return self._with(_sweep=sweep)
 
-    def __call__(self, **columns: Any) -> Runs:
+    def __call__(self, /, **columns: Any) -> Runs:
         """One system for each entry of arrays of equal length [M]; single numbers hold for all."""
         return self.table(columns)
 
@@ -178,7 +190,7 @@ class Runs:
         return self._with(_perturb=[*self._perturb, entry], _seed=used)
 
     def __mul__(self, copies: int) -> Runs:
-        return self._with(_copies=self._copies * whole("copies", copies, 1, sys.maxsize // len(self)))
+        return self._with(_copies=self._copies * whole("copies", copies, 1))
 
     __rmul__ = __mul__
 
@@ -212,7 +224,7 @@ class Runs:
         return tuple(axis.length for axis in self.axes)
 
     def __len__(self) -> int:
-        return int(np.prod(self.shape, dtype=object)) if self.shape else 1
+        return math.prod(self.shape)
 
     def split(self, parts: int) -> list[Runs]:
         """Parts of about equal size, for several machines: every system has the bits it has in the whole.

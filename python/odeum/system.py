@@ -224,11 +224,11 @@ class System(Fixed):
 
         return Runs(self)
 
-    def sweep(self, **axes: Any) -> Runs:
+    def sweep(self, /, **axes: Any) -> Runs:
         """All combinations of values: ``sweep(mu=[1.0, 2.0], x=numpy.linspace(-2, 2, 100))``."""
         return self.runs().sweep(**axes)
 
-    def __call__(self, **columns: Any) -> Runs:
+    def __call__(self, /, **columns: Any) -> Runs:
         """One system for each entry of arrays of equal length; single numbers hold for all."""
         return self.runs()(**columns)
 

@@ -102,7 +102,7 @@ def test_systems_that_have_no_room_are_refused_before_they_are_made():
         lambda: runs.split(1000)[3].solve((0, 1)),
         lambda: runs.session(),
         lambda: runs.values("x"),
-        lambda: runs.sweep(v=np.linspace(1, 2, 10_000_000), t_end=[1.0, 2.0]).solve((0, 1)),
+        lambda: runs.sweep(v=np.linspace(1, 2, 10_000), t_end=[1.0, 2.0]).solve((0, 1)),
     ):
         with pytest.raises(od.InputError, match="^runs: found [0-9,]+ systems, .* GiB, and .*; take fewer"):
             call()
@@ -314,6 +314,40 @@ def test_solutions_and_ensembles_survive_pickling():
     for error in (od.InputError("a", "b", "c"), od.SolveError("why", (1,))):
         again = pickle.loads(pickle.dumps(error))
         assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+def test_more_systems_than_can_be_counted_are_refused():
+    """Their `len` raised an OverflowError, in every use."""
+    runs = van_der_pol() * 2**62
+    for call in (lambda: runs.sweep(mu=[1.0, 2.0, 3.0]), lambda: runs(mu=[1.0, 2.0, 3.0]), lambda: runs * 2):
+        with pytest.raises(od.InputError, match="systems; give 9,223,372,036,854,775,807 at most"):
+            call()
+    assert len(runs) == 2**62
+
+
+@pytest.mark.parametrize("name", ["self", "axes", "columns", "name", "cls"])
+def test_parameters_have_any_name(name):
+    system = od.System.from_text({"x": f"-{name} * x"}, states={"x": 1.0}, parameters={name: 1.0})
+    for runs in (
+        system.sweep(**{name: [1.0, 2.0]}),
+        system(**{name: [1.0, 2.0]}),
+        system.runs().sweep(**{name: [1.0, 2.0]}),
+    ):
+        assert runs.solve((0, 1)).success.all() and runs.axes[0].length == 2
+    assert system.runs()(**{name: [1.0, 2.0]}).shape == (2,)
+
+
+def test_what_has_arrays_is_compared():
+    """The comparison that dataclasses have raised a ValueError."""
+    system = van_der_pol()
+    axes = system.sweep(mu=[1.0, 2.0]).axes
+    assert axes == system.sweep(mu=[1.0, 2.0]).axes and hash(axes) == hash(system.sweep(mu=[1.0, 2.0]).axes)
+    for other in (system.sweep(mu=[1.0, 3.0]), system.sweep(v=[1.0, 2.0]), system * 2, system(mu=[1.0, 2.0])):
+        assert axes != other.axes
+    assert (system * 2).axes == (system * 2).axes and axes[0] != 1
+    one, other = (od.solve_ivp(system, (0, 1), np.ones((2, 2)), args=(1.0,)) for _ in range(2))
+    assert one == one and one != other
+    assert system(mu=[1.0, 2.0]).case((0, 1)) != system(mu=[1.0, 2.0]).case((0, 1))
 
 
 def test_a_part_has_no_case(tmp_path):

@@ -100,11 +100,11 @@ class Reactor(System):
     def runs(self) -> ReactorRuns:
         return ReactorRuns(self)
 
-    def sweep(self, **axes: Any) -> ReactorRuns:
+    def sweep(self, /, **axes: Any) -> ReactorRuns:
         """All combinations of values; see `System.sweep`. Takes `fuel`, `oxidizer` and other compositions too."""
         return self._of(axes).runs().sweep(**axes)
 
-    def __call__(self, **columns: Any) -> ReactorRuns:
+    def __call__(self, /, **columns: Any) -> ReactorRuns:
         return self._of(columns).runs()(**columns)
 
     def _of(self, arguments: dict[str, Any]) -> Reactor:
@@ -121,12 +121,12 @@ class ReactorRuns(Runs):
 
     system: Reactor
 
-    def sweep(self, **axes: Any) -> ReactorRuns:
+    def sweep(self, /, **axes: Any) -> ReactorRuns:
         runs = super().sweep(**axes)
         assert isinstance(runs, ReactorRuns)
         return runs
 
-    def __call__(self, **columns: Any) -> ReactorRuns:
+    def __call__(self, /, **columns: Any) -> ReactorRuns:
         runs = super().__call__(**columns)
         assert isinstance(runs, ReactorRuns)
         return runs
