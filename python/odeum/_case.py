@@ -17,7 +17,7 @@ import tomli_w
 from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum
-from odeum._convert import Floats
+from odeum._convert import Floats, encodable
 from odeum._findings import tell as tell_findings
 from odeum._progress import Progress, watched
 from odeum.errors import InputError, Interrupted
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from odeum.solution import Solution
 
 Document = dict[str, Any]
+
+
+def toml(document: Document) -> str:
+    """The text of a case."""
+    return encodable("case", tomli_w.dumps(document))
 
 
 def keys_of(path: Path) -> Document:
@@ -73,7 +78,7 @@ class EnsembleCase:
 
     def text(self) -> str:
         """The document as TOML."""
-        return tomli_w.dumps(self.document)
+        return toml(self.document)
 
     def open(self, threads: int | None = None) -> _odeum.Case:
         """Reads and checks it."""

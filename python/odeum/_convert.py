@@ -149,6 +149,16 @@ def text(field: str, value: Any) -> str:
     return value
 
 
+def encodable(field: str, value: str) -> str:
+    """A text, which may have no lone surrogates, as Python has for bytes of names of files that are no UTF-8."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        line = value[value.rfind("\n", 0, error.start) + 1 :].partition("\n")[0]
+        raise InputError(field, f"a lone surrogate in {ascii(line)}", "give text of UTF-8") from error
+    return value
+
+
 def flag(field: str, value: Any) -> bool:
     """A truth value; the text "no" would count as true."""
     if not isinstance(value, (bool, np.bool_)):

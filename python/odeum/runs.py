@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import tomli_w
 
 from odeum import _options
-from odeum._case import Document, EnsembleCase, finished
+from odeum._case import Document, EnsembleCase, finished, toml
 from odeum._convert import Floats, flag, kept, not_lost, number, single, whole
 from odeum._files import beside, free, save_columns, writing
 from odeum._labels import Labels, refuse_others
@@ -461,7 +460,7 @@ class Runs:
             ensemble["table"] = beside(path, "table.npz").name
         if not ensemble:
             del document["ensemble"]
-        text = tomli_w.dumps(document)
+        text = toml(document)
         if path is None:
             return text
         files = {path: text, **{path.with_name(name): other for name, other in texts.items()}}

@@ -420,3 +420,29 @@ def test_solve_ivp_of_anything(fun, y0, args, t_span):
         od.solve_ivp(fun, t_span, y0, args=args, max_steps=1000)
     except od.OdeumError as error:
         assert str(error)
+
+
+LONE = "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: decay().solve((0, 1), method=LONE), r"case: found .* 'name = \"\\ud800\"'"),
+        (lambda: decay().solve((0, 1)).retry(method=LONE), "case: "),
+        (lambda: decay().runs().to_toml(None, (0, 1), device=LONE), "case: "),
+        (lambda: od.System.problem(LONE), "case: "),
+        (lambda: od.System.from_text({"x": LONE}, states={"x": 1.0}), "case: "),
+        (lambda: od.Mechanism.from_text(LONE), "mechanism: "),
+        (lambda: od.Mechanism.from_text("", name=LONE), "mechanism: "),
+        (lambda: od.Mechanism(HYDROGEN, phase=LONE), "phase: "),
+        (lambda: od.Mechanism(HYDROGEN).reactor(moles={LONE: 1.0}), "case: "),
+        (lambda: od.Mechanism(HYDROGEN).integrator(cells=1, method=LONE), "case: "),
+        (lambda: od.pasr(od.Mechanism(HYDROGEN), fuel={LONE: 1.0}), "fuel: "),
+    ],
+)
+def test_text_that_utf_8_does_not_have_is_refused(call, words):
+    """It was a UnicodeEncodeError of the place in a text that nobody saw."""
+    with pytest.raises(od.InputError, match=f"^{words}") as raised:
+        call()
+    assert "a lone surrogate in" in str(raised.value)

@@ -6,10 +6,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
-import tomli_w
 from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum, _options
+from odeum._case import toml
 from odeum._convert import Floats, number, numbers, refuse_stripped, whole
 from odeum._fixed import Fixed
 from odeum._labels import order, refuse_other_batches
@@ -101,7 +101,7 @@ class Integrator(Fixed):
         if str(device).startswith("cuda"):
             _nvrtc.load()
         texts = list(mechanism._texts.items())
-        self._raw = _odeum.Integrator(tomli_w.dumps(document), ".", self.cells, texts, threads)
+        self._raw = _odeum.Integrator(toml(document), ".", self.cells, texts, threads)
         self.mechanism = mechanism
         self.kind = kind
         self._updates_p = kind == "constant volume"

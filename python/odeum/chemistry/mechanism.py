@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum
-from odeum._convert import Floats, finite, positive
+from odeum._convert import Floats, encodable, finite, positive
 from odeum._files import beside
 from odeum._fixed import Fixed
 from odeum._labels import refuse_other_batches
@@ -187,7 +187,11 @@ class Mechanism(Fixed):
         self._section = section
         self._texts = texts
         name, phase, thermo = section["mechanism"], section.get("phase"), section.get("thermo")
+        if phase is not None:
+            encodable("phase", phase)
         if name in texts:
+            for each in (name, *texts.values()):
+                encodable("mechanism", each)
             data = None if thermo is None else (thermo, texts[thermo])
             raw = _odeum.Mechanism.of_text(name, texts[name], data, phase)
         else:

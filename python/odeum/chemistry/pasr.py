@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum
-from odeum._convert import Floats, flag, number, numbers, positive, whole
+from odeum._convert import Floats, encodable, flag, number, numbers, positive, whole
 from odeum._options import MOST_THREADS
 from odeum._progress import Progress, told
 from odeum.chemistry.composition import Composition, by_name
@@ -124,4 +124,4 @@ def _list(field: str, value: Any) -> str:
 
 
 def _composition(field: str, value: Composition) -> str:
-    return ",".join(f"{name}:{amount!r}" for name, amount in by_name(field, value).items())
+    return encodable(field, ",".join(f"{name}:{amount!r}" for name, amount in by_name(field, value).items()))
