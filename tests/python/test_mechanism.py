@@ -407,6 +407,34 @@ def test_thermodynamic_data_that_change_afterwards_change_nothing(tmp_path):
     assert np.asarray(solved.y).shape[-1] == gas.n_species + 2
 
 
+def test_names_of_species_may_have_commas():
+    """A composition as text was cut at them, so `1,3-X` was no species."""
+    text = LABELLED.replace("SYMBOL", "O")
+    for name, plain in (("O2", "1,3-X"), ("OH", "1,3,5:X")):
+        text = text.replace(f"name: {name},", f"name: '{plain}',").replace(f", {name}]", f", '{plain}']")
+        text = text.replace(f"species: [{name},", f"species: ['{plain}',")
+    gas = od.Mechanism.from_text(
+        text.replace("{equation: O2 + M <=> 2 O + M", "{equation: '1,3-X + M <=> 2 O + M'")
+    )
+    assert gas.species_names == ("1,3-X", "O", "1,3,5:X")
+    for text, expected in (
+        ("1,3-X:1, O:2", [1, 2, 0]),
+        ("O:2,1,3-X", [1, 2, 0]),
+        ("O, 1,3,5:X:3, 1,3-X : 0.5,", [0.5, 1, 3]),
+        ("1,3,5:X:3", [0, 0, 3]),
+        ("O", [0, 1, 0]),
+    ):
+        np.testing.assert_array_equal(gas.mass_fractions(text), gas.mass_fractions(np.array(expected)))
+        assert gas.reactor(moles=text).sweep(T=[1000.0]).case((0, 1)).document["system"]["moles"]
+    for text, words in (
+        ("1,3-Y:1", "the species '1'"),
+        ("O:1,2", "the species '2'"),
+        ("O:1:a, O:2", "O:1:a"),
+    ):
+        with pytest.raises(od.InputError, match=words):
+            gas.mass_fractions(text)
+
+
 def test_names_say_which_species_is_which():
     """They were ignored: a table with its columns in another order was another gas."""
     pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from odeum.errors import InputError
 Composition = str | Mapping[str, float]
 
 
-def by_name(field: str, value: Composition) -> dict[str, float]:
+def by_name(field: str, value: Composition, species: Sequence[str]) -> dict[str, float]:
     """Amounts by species, of ``"O2:1, N2:3.76"`` or a mapping; a species alone counts once."""
     if isinstance(value, Mapping):
         return {str(name): number(f"{field}.{name}", amount) for name, amount in value.items()}
@@ -24,10 +24,8 @@ def by_name(field: str, value: Composition) -> dict[str, float]:
             field, type(value).__name__, 'give species and amounts, as "O2:1, N2:3.76" or a dict'
         )
     amounts: dict[str, float] = {}
-    for part in filter(None, (part.strip() for part in value.split(","))):
-        # Names may hold colons, amounts do not.
-        name, colon, amount = part.rpartition(":")
-        name, amount = (name.strip(), amount.strip()) if colon else (part, "1")
+    for part in filter(None, (part.strip() for part in _parts(value, species))):
+        name, amount = _named(part)
         if name in amounts:
             raise InputError(field, f"{name} twice", "give each species once")
         try:
@@ -35,6 +33,27 @@ def by_name(field: str, value: Composition) -> dict[str, float]:
         except ValueError:
             raise InputError(field, repr(part), 'give species and amounts, as "O2:1, N2:3.76"') from None
     return amounts
+
+
+def _parts(text: str, species: Sequence[str]) -> Iterator[str]:
+    """The text of each species: what stands between two commas, or more where a species has commas in its name."""
+    most = 1 + max((name.count(",") for name in species), default=0)
+    pieces = text.split(",")
+    while pieces:
+        count = most
+        while count > 1:
+            name, amount = _named(",".join(pieces[:count]).strip())
+            if name in species and "," not in amount:
+                break
+            count -= 1
+        yield ",".join(pieces[:count])
+        del pieces[:count]
+
+
+def _named(part: str) -> tuple[str, str]:
+    """The name of a species and its amount. Names may hold colons, amounts do not."""
+    name, colon, amount = part.rpartition(":")
+    return (name.strip(), amount.strip()) if colon else (part, "1")
 
 
 def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
@@ -49,7 +68,7 @@ def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
             raise InputError(field, found, f"give {len(species)} species along the last axis")
         return array
     row = np.zeros(len(species))
-    for name, amount in by_name(field, value).items():
+    for name, amount in by_name(field, value, species).items():
         if name not in species:
             import difflib
 

@@ -88,8 +88,8 @@ def pasr(
     options: dict[str, Any] = {
         "--temperature": _list("T", T),
         "--pressure": _list("p", pressures / _odeum.ATM),
-        "--fuel": None if fuel is None else _composition("fuel", fuel),
-        "--oxidizer": None if oxidizer is None else _composition("oxidizer", oxidizer),
+        "--fuel": None if fuel is None else _composition("fuel", fuel, mechanism),
+        "--oxidizer": None if oxidizer is None else _composition("oxidizer", oxidizer, mechanism),
         "--phi": repr(number("phi", phi)),
         "--particles": str(count),
         "--residence-times": repr(number("residence_times", residence_times)),
@@ -123,5 +123,6 @@ def _list(field: str, value: Any) -> str:
     return ",".join(repr(float(x)) for x in array)
 
 
-def _composition(field: str, value: Composition) -> str:
-    return encodable(field, ",".join(f"{name}:{amount!r}" for name, amount in by_name(field, value).items()))
+def _composition(field: str, value: Composition, mechanism: Mechanism) -> str:
+    amounts = by_name(field, value, mechanism.species_names)
+    return encodable(field, ",".join(f"{name}:{amount!r}" for name, amount in amounts.items()))

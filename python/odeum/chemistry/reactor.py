@@ -32,7 +32,8 @@ def section_of(mechanism: Mechanism, kind: str, keys: Mapping[str, Any]) -> Docu
     section: Document = {**mechanism._section, "reactor": text("kind", kind)}
     for key, value in keys.items():
         try:
-            section[key] = by_name(key, value) if key in _COMPOSITIONS else plain(key, value)
+            is_gas = key in _COMPOSITIONS
+            section[key] = by_name(key, value, mechanism.species_names) if is_gas else plain(key, value)
         except InputError:
             # Nobody is to give other values to what is no key.
             _known(key)
