@@ -17,6 +17,7 @@ from odeum._trace.elementwise import (
     logical_and,
     logical_not,
     logical_or,
+    logical_xor,
     multiply,
     negative,
     where,
@@ -63,7 +64,6 @@ _FUNCTIONS: dict[str, str] = {
     "exp2": "exp2",
     "log2": "log2",
     "log10": "log10",
-    "Xor": "logical_xor",
 }
 # One over an operation.
 _QUOTIENTS: dict[str, op.Operation] = {
@@ -281,6 +281,7 @@ _COMBINED: dict[str, Callable[[_Walk, Any, list[Any]], Any]] = {
     "Max": _fold(ELEMENTWISE["maximum"]),
     "And": _fold(logical_and),
     "Or": _fold(logical_or),
+    "Xor": _fold(logical_xor),
     "Not": lambda walk, node, parts: logical_not(parts[0]),
 }
 _KNOWN = {*_OPERATIONS, *_FUNCTIONS, *_QUOTIENTS, *_COMBINED, "BooleanTrue", "BooleanFalse"}

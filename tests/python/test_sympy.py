@@ -65,6 +65,11 @@ EXPRESSIONS = [
     sympy.Piecewise(
         (x, x > v), (v**2, sympy.And(x > 0, v > 0)), (1, sympy.Or(x < -1, sympy.Ne(x, v))), (2, True)
     ),
+    sympy.Piecewise(
+        (1, sympy.Xor(x > 0, v > 0, x > 2 * v, evaluate=False)),
+        (3, sympy.Xor(x > 1, v > 1, x < v)),
+        (2, True),
+    ),
     sympy.Piecewise((1, sympy.Xor(x > 0, v > 0)), (3, True)) + sympy.GoldenRatio * x + sympy.E * v - sympy.pi,
 ]
 
