@@ -212,6 +212,7 @@ def test_what_a_call_with_symbols_does_not_see_is_found():
         calls.append(1)
         return [y[0] * len(calls)]
 
+        (["x"], ["\u00b5"], "parameters.\u00b5"),
     def by_type(t, y):
         return [y[0] if isinstance(y[0], float) else 2 * y[0]]
 

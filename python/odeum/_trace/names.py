@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -21,10 +22,19 @@ def checked(field: str, names: Iterable[Any]) -> tuple[str, ...]:
     for k, name in enumerate(listed):
         if not isinstance(name, str):
             raise InputError(f"{field}[{k}]", f"{name!r} ({type(name).__name__})", "give a name as text")
+        read = unicodedata.normalize("NFKC", name)
+        if read != name and name.isidentifier():
+            found = f"{_spelt(name)}, which Python reads as another name in its code"
+            raise InputError(f"{field}.{name}", found, f"write {_spelt(read)}")
     if len(set(listed)) < len(listed):
         k = next(k for k, name in enumerate(listed) if name in listed[:k])
         raise InputError(f"{field}[{k}]", f"{listed[k]!r} a second time", "choose another name")
     return listed
+
+
+def _spelt(name: str) -> str:
+    """A name with the numbers of its letters, since different ones can look alike."""
+    return f"{name!r} ({' '.join(f'U+{ord(letter):04X}' for letter in name)})"
 
 
 @lru_cache(maxsize=256)
