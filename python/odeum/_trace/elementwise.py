@@ -94,7 +94,8 @@ def _divided(a: Any, b: Any) -> tuple[Any, Any]:
     x, d = absolute(a), absolute(b)
     # 1 / d is a reciprocal, which GPUs do not round to the nearest number.
     one = not isinstance(x, Symbol) and x == 1.0
-    rounded = floor(divide(2.0, scale(2.0, d)) if one else divide(x, d))
+    is_less = less(x, d)
+    rounded = where(is_less, 0.0, floor(divide(2.0, scale(2.0, d)) if one else divide(x, d)))
     above = add(rounded, 1.0)
     # A number of single precision has half as many bits, and does not see 2⁻⁴⁰ beside 1.
     is_single = equal(add(above, scale(2.0**-40, above)), above)
@@ -111,7 +112,8 @@ def _divided(a: Any, b: Any) -> tuple[Any, Any]:
     # The quotient was rounded up to the next whole number.
     over = less(rest, 0.0)
     whole, rest = where(over, subtract(rounded, 1.0), rounded), where(over, add(rest, d), rest)
-    fits, none = equal(subtract(above, rounded), 1.0), sqrt(negative(above))
+    fits = logical_and(equal(subtract(above, rounded), 1.0), equal(rest, rest))
+    none = sqrt(negative(above))
     return where(fits, whole, none), where(fits, rest, none)
 
 
@@ -131,6 +133,7 @@ def _by_symbols(function: Any) -> Callable[[Function], Function]:
 @_by_symbols(np.floor_divide)
 def floor_divide(a: Any, b: Any) -> Any:
     whole, rest = _divided(a, b)
+    rest = where(is_less, x, rest)
     below = where(greater(rest, 0.0), add(whole, 1.0), whole)
     return where(_signs_differ(a, b), negative(below), whole)
 
@@ -207,7 +210,9 @@ def expm1(x: Any) -> Any:
 def log1p(x: Any) -> Any:
     """Of u = 1 + x as it is rounded, ln u / (u - 1) is accurate, and so is its product with x."""
     u = add(1.0, x)
-    return where(equal(u, 1.0), x, multiply(ln(u), divide(x, subtract(u, 1.0))))
+    # Infinity divided by itself is no number.
+    ratio = where(equal(u, x), 1.0, divide(x, subtract(u, 1.0)))
+    return where(equal(u, 1.0), x, multiply(ln(u), ratio))
 
 
 def _odd(positive: Function) -> Function:
