@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -227,6 +228,19 @@ def test_what_a_call_with_symbols_does_not_see_is_found():
         with pytest.raises(InputError, match="for x .* by f and .* by its equations at t = .*, x = "):
             trace(f, ["x"], [])
         trace(f, ["x"], [], check=False)
+
+
+def test_warnings_stay_as_they_are(monkeypatch):
+    """What silences them is shared by threads: of two that put it back in another order, one left them silenced."""
+    calls, catch = [], warnings.catch_warnings
+
+    def counted(*given, **options):
+        calls.append(1)
+        return catch(*given, **options)
+
+    monkeypatch.setattr(warnings, "catch_warnings", counted)
+    trace(lambda t, y: [np.sqrt(y[0]) + 2], ["x"], [])
+    assert not calls
 
 
 def test_rounding_is_no_difference():

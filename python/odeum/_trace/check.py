@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -90,8 +89,8 @@ def _sample(
         low, high = _RANGES[k % len(_RANGES)]
         point = {name: float(random.uniform(low, high)) for name in variables}
         try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            # Not `warnings.catch_warnings`, which is of all threads.
+            with np.errstate(all="ignore"):
                 result = function(point)
         except InputError:
             raise
