@@ -46,7 +46,8 @@ class System(Fixed):
     parameters : mapping, optional
         Names and usual values of the parameters.
     check : bool
-        Compare function and equations at three random points.
+        Compare function and equations at random points, at the usual values, and beside the constants that states
+        are compared with.
     spectral_radius : str, optional
         A bound of the spectral radius of the Jacobian, for the method ``rkc``, as an expression of case files.
 
@@ -82,7 +83,7 @@ class System(Fixed):
         from odeum._trace import trace
 
         states, parameters = _values("states", states), _values("parameters", parameters or {})
-        equations = trace(f, list(states), list(parameters), check=check)
+        equations = trace(f, list(states), list(parameters), check=check, usual={**states, **parameters})
         self._set(_section(equations, states, parameters, spectral_radius))
 
     def _set(self, section: Document, mechanisms: Mapping[str, str] | None = None, folder: str = ".") -> None:

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
+import odeum as od
 from odeum._trace import trace, trace_model
 from odeum.errors import InputError, OdeumWarning
 
@@ -228,6 +229,23 @@ def test_what_a_call_with_symbols_does_not_see_is_found():
         with pytest.raises(InputError, match="for x .* by f and .* by its equations at t = .*, x = "):
             trace(f, ["x"], [])
         trace(f, ["x"], [], check=False)
+
+
+def test_differences_at_usual_values_and_beside_thresholds_are_found():
+    def hot(t, y):
+        return [2 * y[0] if isinstance(y[0], float) and y[0] > 300 else y[0] * 1.0]
+
+    def compared(t, y):
+        return [np.where(y[0] > 300, hot(t, y)[0], y[0])]
+
+    trace(hot, ["x"], [])
+    for f, usual in ((hot, {"x": 400.0}), (compared, None)):
+        with pytest.raises(InputError, match="x = [34].*another meaning for symbols"):
+            trace(f, ["x"], [], usual=usual)
+    with pytest.raises(InputError, match="x = 400"):
+        od.System(hot, states={"x": 400.0})
+    with pytest.raises(InputError, match="k = 400"):
+        od.Model(lambda c, k: {"u": k * c.u if not isinstance(k, float) or k < 300 else c.u}, {"k": 400.0})
 
 
 def test_warnings_stay_as_they_are(monkeypatch):

@@ -1,8 +1,8 @@
-"""Whether equations are the function they were traced from: both are evaluated at random points."""
+"""Whether equations are the function they were traced from: both are evaluated at points."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from odeum._findings import tell
 from odeum._trace.operations import (
     ABSOLUTE,
+    COMPARISON,
     CONSTANT,
     FLOOR,
     MAXIMUM,
@@ -27,6 +28,9 @@ Floats = NDArray[np.float64]
 
 _POINTS = 3
 _TRIES = 32
+# Points beside the usual values, and beside the constants that something is compared with.
+_BESIDE = 1
+_NEAR = 8
 # Ranges that values are drawn from, in turn.
 _RANGES = ((0.2, 1.8), (-1.8, -0.2), (-1.5, 1.5), (0.0, 0.1))
 _EXACT = (NEGATE, ABSOLUTE, FLOOR, MINIMUM, MAXIMUM, SELECT)
@@ -42,8 +46,10 @@ def compare(
     outputs: Sequence[int],
     names: Sequence[str],
     variables: Sequence[str],
+    usual: Mapping[str, float],
 ) -> None:
-    """Compares a function and its equations at points where the function gives finite numbers.
+    """Compares a function and its equations at points where the function gives finite numbers: random ones, those at
+    and beside the usual values, and those beside the constants that something is compared with.
 
     Parameters
     ----------
@@ -55,13 +61,15 @@ def compare(
         Names of the components.
     variables : sequence of str
         Names of what a point has values for.
+    usual : mapping
+        Usual values of some of them.
 
     Raises
     ------
     InputError
         They differ by more than rounding.
     """
-    points, results = _sample(function, variables)
+    points, results = _sample(function, variables, usual, _thresholds(record), names)
     if not points:
         return
     at = {name: np.array([point[name] for point in points]) for name in variables}
@@ -70,24 +78,41 @@ def compare(
     for k, number in enumerate(outputs):
         for p, result in enumerate(results):
             traced, error = (float(np.broadcast_to(x[number], len(points))[p]) for x in (values, errors))
-            if not abs(result[k] - traced) <= 4 * error:
+            if not (result[k] == traced or abs(result[k] - traced) <= 4 * error):
                 shown = ", ".join(f"{name} = {points[p][name]:.6g}" for name in list(variables)[:8])
                 found = f"for {names[k]} {result[k]!s} by f and {traced!s} by its equations at {shown}"
-                remedy = "f must follow from its arguments alone: no random numbers, nothing that changes between calls"
-                raise InputError("f", found, remedy + " and no branch that a call with symbols does not see")
+                raise InputError("f", found, _REMEDY)
+
+
+_REMEDY = (
+    "f must follow from its arguments alone: no random numbers, nothing that changes between calls and no branch that "
+    "a call with symbols does not see. If it does, some part of it has another meaning for symbols than for numbers, as "
+    "types and conditions in arrays of objects may have: write that part with other words"
+)
+
+
+def _thresholds(record: Record) -> list[float]:
+    """The constants that something is compared with."""
+    compared = {
+        number for operation, operands in record.nodes if operation.level == COMPARISON for number in operands
+    }
+    return sorted(x for number in compared if (x := record.value(number)) is not None)
 
 
 def _sample(
-    function: Callable[[Mapping[str, float]], Floats], variables: Sequence[str]
+    function: Callable[[Mapping[str, float]], Floats],
+    variables: Sequence[str],
+    usual: Mapping[str, float],
+    thresholds: Sequence[float],
+    states: Sequence[str],
 ) -> tuple[list[dict[str, float]], list[Floats]]:
     """Points where the function gives finite numbers, and these."""
-    random = np.random.default_rng(20)
     points: list[dict[str, float]] = []
     results: list[Floats] = []
     met = "no finite values"
-    for k in range(_TRIES):
-        low, high = _RANGES[k % len(_RANGES)]
-        point = {name: float(random.uniform(low, high)) for name in variables}
+    for point, is_one_of_few in _candidates(variables, usual, thresholds, states):
+        if is_one_of_few and len(points) >= _POINTS:
+            continue
         try:
             # Not `warnings.catch_warnings`, which is of all threads.
             with np.errstate(all="ignore"):
@@ -100,12 +125,34 @@ def _sample(
         if np.isfinite(result).all():
             points.append(point)
             results.append(result)
-            if len(points) == _POINTS:
-                break
     if not points:
-        message = f"could not be compared with its equations: at {_TRIES} random points it gave {met}"
+        message = f"could not be compared with its equations: at more than {_TRIES} points it gave {met}"
         tell([("warning", message, "", "f", "", "check=False leaves the comparison out")])
     return points, results
+
+
+def _candidates(
+    variables: Sequence[str], usual: Mapping[str, float], thresholds: Sequence[float], states: Sequence[str]
+) -> Iterator[tuple[dict[str, float], bool]]:
+    """Points, and whether a few of their sort are enough."""
+    random = np.random.default_rng(20)
+
+    def anywhere(k: int) -> dict[str, float]:
+        low, high = _RANGES[k % len(_RANGES)]
+        return {name: float(random.uniform(low, high)) for name in variables}
+
+    def beside(x: float) -> float:
+        return float(x * random.uniform(0.7, 1.3) if x else random.uniform(-0.3, 0.3))
+
+    for k in range(_TRIES):
+        yield anywhere(k), True
+    for k in range(1 + _BESIDE if usual else 0):
+        yield anywhere(k) | {name: beside(x) if k else x for name, x in usual.items()}, False
+    for k in range(_NEAR if thresholds else 0):
+        # All states in every second one, so that several conditions hold at once.
+        near = [name for name in variables if (k % 2 and name in states) or random.random() < 0.5]
+        values = {name: beside(float(random.choice(thresholds))) for name in near}
+        yield {**anywhere(k), **usual, **values}, False
 
 
 def evaluate(record: Record, at: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:

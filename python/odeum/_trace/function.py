@@ -29,6 +29,7 @@ def trace(
     parameters: Sequence[str],
     *,
     check: bool | Callable[[Equations], bool] = True,
+    usual: Mapping[str, float] | None = None,
 ) -> Equations:
     """The equations that a function computes.
 
@@ -42,7 +43,10 @@ def trace(
     parameters : sequence of str
         Names of the parameters.
     check : bool or callable
-        Compare function and equations at three random points; or whether to, by the equations.
+        Compare function and equations at random points, at the usual values, and beside the constants that states
+        are compared with; or whether to, by the equations.
+    usual : mapping, optional
+        Usual values of states and parameters.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def trace(
 
     equations = Equations(dict(zip(states, texts, strict=True)), definitions)
     if check(equations) if callable(check) else flag("check", check):
-        compare(at, record, outputs, states, (TIME, *states, *parameters))
+        compare(at, record, outputs, states, (TIME, *states, *parameters), usual or {})
     return equations
 
 

@@ -62,7 +62,12 @@ class Laplacians:
 
 
 def trace_model(
-    f: Callable[..., Any], species: Sequence[str] | None, parameters: Sequence[str], *, check: bool = True
+    f: Callable[..., Any],
+    species: Sequence[str] | None,
+    parameters: Sequence[str],
+    *,
+    check: bool = True,
+    usual: Mapping[str, float] | None = None,
 ) -> Equations:
     """The equations of fields that a function computes.
 
@@ -76,7 +81,9 @@ def trace_model(
     parameters : sequence of str
         Names of the parameters.
     check : bool
-        Compare function and equations at three random points.
+        Compare function and equations at points, as `trace` does.
+    usual : mapping, optional
+        Usual values of parameters.
 
     Raises
     ------
@@ -130,7 +137,7 @@ def trace_model(
         return floats(call((place,), [point[name] for name in parameters]), order)
 
     if check:
-        compare(at, record, outputs, order, (TIME, *COORDINATES, *order, *parameters))
+        compare(at, record, outputs, order, (TIME, *COORDINATES, *order, *parameters), usual or {})
     return Equations(dict(zip(order, texts, strict=True)), definitions)
 
 

@@ -59,7 +59,7 @@ class Model:
                 raise InputError("definitions", "a function of equations", "use names inside of the function")
             name = getattr(equations, "__name__", "<")
             self.title = None if name.startswith("<") else name
-            equations = trace_model(equations, species, list(values))
+            equations = trace_model(equations, species, list(values), usual=values)
         elif isinstance(equations, Mapping):
             named = expressions("definitions", definitions or {})
             equations = Equations(expressions("equations", equations), named)
