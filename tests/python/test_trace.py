@@ -88,7 +88,7 @@ TABLE = {
     ),
     "xor": lambda v: np.where((v > 0) ^ (v > 0.5), v, 0) + np.where(np.logical_xor(v, 0), 1, 2),
     "masks": lambda v: (
-        (v > 0) * v + (v > 0).astype(float) + np.sum(v > 0) + np.mean(v > 0) + ((v > 0) + (v > 1)) * 1.0
+        (v > 0) * v + (v > 0).astype(float) + np.sum(v > 0) + np.mean(v > 0) + ((v > 0) | (v > 1)) * 1.0
     ),
     "any": lambda v: np.where(np.any(v > 0.5), v, 2 * v) + np.where(np.all(v > -0.5), 1, 2) + (v > 0).any(),
     "matrix": lambda v: A @ v + np.dot(A, v) + v @ A + A.dot(v),

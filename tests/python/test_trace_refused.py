@@ -123,6 +123,25 @@ REFUSED = {
     "periodic": (lambda t, y: np.interp(y, [0.0, 1.0], [0.0, 1.0], period=1), "with a period", "x % period"),
     "where alone": (lambda t, y: np.where(y > 0), "a condition alone", "np.where(condition, a, b)"),
     "sparse": (_sparse, "TypeError", "S.toarray()"),
+    "sum of conditions": (
+        lambda t, y: [1.0 * ((y[0] > 1) + (y[0] > 2))],
+        "nothing but conditions",
+        "write a | b",
+    ),
+    "sum of a list of conditions": (
+        lambda t, y: [np.sum([y[0] > 1, y[0] > 2])],
+        "np.add of",
+        "np.sum(np.stack(",
+    ),
+    "difference of conditions": (lambda t, y: [(y[0] > 1) - (y[0] > 2)], "np.subtract of", "a ^ b"),
+    "half precision": (lambda t, y: np.exp(y > 1), "np.exp of nothing but conditions", "np.exp(1.0*a"),
+    "product of conditions": (lambda t, y: [(y > 1) @ (y > 2)], "arrays of conditions", "np.any(a & b)"),
+    "conditions and zeros": (lambda t, y: 1.0 * np.pad(y > 1, 1)[:1], "conditions and numbers", "1.0*a"),
+    "numbers put among conditions": (
+        lambda t, y: (lambda a: (np.copyto(a, y), 1.0 * a)[1])(y > 1),
+        "np.copyto of symbols (conditions and numbers)",
+        "1.0*a",
+    ),
     "random": (lambda t, y: [y[0] * random.random()], "for x", "no random numbers"),
 }
 
@@ -193,6 +212,7 @@ def test_arguments_that_are_not_the_parameters(function, parameters, found):
         ("x", [], "states"),
         ([], [], "states"),
         (["x"], ["a-b"], "parameters.a-b"),
+        (["x"], ["\u00b5"], "parameters.\u00b5"),
     ],
 )
 def test_names_that_expressions_cannot_have(states, parameters, field):
@@ -214,7 +234,6 @@ def test_what_a_call_with_symbols_does_not_see_is_found():
         calls.append(1)
         return [y[0] * len(calls)]
 
-        (["x"], ["\u00b5"], "parameters.\u00b5"),
     def by_type(t, y):
         return [y[0] if isinstance(y[0], float) else 2 * y[0]]
 

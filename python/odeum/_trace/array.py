@@ -8,6 +8,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from odeum._trace.elementwise import number, truth
 from odeum._trace.names import nearest
 from odeum._trace.refusal import Refusal, UnknownName
 from odeum._trace.symbol import BRANCH, Symbol, Traced, is_condition
@@ -21,7 +22,7 @@ _METHODS = tuple("reshape ravel transpose squeeze repeat take swapaxes diagonal"
 
 
 class Array(Traced):
-    """An array whose elements are symbols or numbers, as NumPy's in all else."""
+    """An array whose elements are numbers, or else conditions, as NumPy's in all else."""
 
     __slots__ = ("_data",)
 
@@ -63,9 +64,7 @@ class Array(Traced):
         return Array(self._data.flatten(order))
 
     def astype(self, dtype: Any, **options: Any) -> Array:
-        if np.dtype(dtype).kind not in "fO":
-            raise Refusal(f"symbols as {np.dtype(dtype)}", "write np.floor or np.trunc; symbols are doubles")
-        return Array(self._data.copy())
+        return Array(cast(self._data, dtype).copy())
 
     def tolist(self) -> Any:
         return self._data.tolist()
@@ -107,12 +106,14 @@ class Array(Traced):
             raise Refusal(
                 "values assigned to y", "f must not change y: assign to y.copy() or np.zeros_like(y)"
             )
-        if isinstance(key, Array) and objects(key).shape == self._data.shape and np.ndim(value) == 0:
+        given = objects(value)
+        given = truths(given) if conditions(self._data) else numeric(given)
+        if isinstance(key, Array) and key.shape == self.shape and conditions(key._data) and not given.ndim:
             # Where a condition holds; elsewhere the values stay.
-            self._data[...] = unwrap(np.where(key, value, self))
+            self._data[...] = unwrap(np.where(key, given, self))
             return
         _refuse_symbols(key)
-        self._data[key] = unwrap(value)
+        self._data[key] = given if given.ndim else given.item()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         # Fails where the elements must be floats, with the remedy.
@@ -182,8 +183,46 @@ def unwrap(value: Any) -> Any:
 
 
 def objects(value: Any) -> Objects:
-    """Anything as an array of objects."""
-    return np.asarray(unwrap(value), dtype=object)
+    """Anything as an array of objects; numbers where there are numbers and conditions, as in NumPy."""
+    data = np.asarray(unwrap(value), dtype=object)
+    if isinstance(value, Array) or (isinstance(value, np.ndarray) and value.dtype != object):
+        return data
+    return numeric(data) if is_mixed(data) else data
+
+
+def is_mixed(data: Objects) -> bool:
+    """Whether there are numbers and conditions."""
+    return len(set(map(is_condition, data.flat))) == 2
+
+
+def conditions(data: Objects) -> bool:
+    """Whether elements are conditions: all are, or none."""
+    return data.size > 0 and all(map(is_condition, data.flat))
+
+
+def numeric(data: Objects) -> Objects:
+    """The elements with 1 and 0 for conditions, as sums count them."""
+    return _each(number, data) if any(map(is_condition, data.flat)) else data
+
+
+def truths(data: Objects) -> Objects:
+    """Whether the elements are not 0."""
+    return data if conditions(data) else _each(truth, data)
+
+
+def _each(function: Callable[[Any], Any], data: Objects) -> Objects:
+    return np.asarray(np.frompyfunc(function, 1, 1)(data), dtype=object)
+
+
+def cast(data: Objects, dtype: Any) -> Objects:
+    """The elements as numbers of a type."""
+    kind = np.dtype(dtype).kind
+    if kind == "O":
+        return data
+    if kind == "f" or (kind in "iu" and conditions(data)):
+        return numeric(data)
+    remedy = "write a != 0" if kind == "b" else "write np.floor or np.trunc; symbols are doubles"
+    raise Refusal(f"symbols as {np.dtype(dtype)}", remedy)
 
 
 def _refuse_symbols(key: Any) -> None:

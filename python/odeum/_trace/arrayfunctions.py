@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from odeum._trace import linear
-from odeum._trace.array import Array, objects, unwrap, wrap
-from odeum._trace.elementwise import ELEMENTWISE, maximum, minimum, where
+from odeum._trace.array import Array, conditions, is_mixed, numeric, objects, truths, unwrap, wrap
+from odeum._trace.elementwise import maximum, minimum, where
 from odeum._trace.interpolation import interp
 from odeum._trace.refusal import Refusal
 from odeum._trace.symbol import Symbol
-from odeum._trace.ufuncs import accumulate, elementwise, numeric, reduce
+from odeum._trace.ufuncs import accumulate, elementwise, reduce
 
 
 def call(function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -25,11 +25,29 @@ def call(function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[st
     name = getattr(function, "__name__", str(function))
     if name in _REFUSED:
         raise Refusal(f"np.{name} of symbols", _REFUSED[name])
+    return _by_numpy(function, inputs, options)
+
+
+def _by_numpy(function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """As NumPy does it for arrays of objects, whose elements need not be of one kind."""
+    name = getattr(function, "__name__", str(function))
+    target = objects(inputs[0]) if name in _IN_PLACE and inputs and isinstance(inputs[0], Array) else None
+    held = target is not None and conditions(target)
     try:
         plain = {key: _plain(value) for key, value in options.items()}
-        return wrap(_elements(function(*map(_plain, inputs), **plain)))
+        result = _elements(function(*map(_plain, inputs), **plain))
+        if isinstance(result, np.ndarray) and result.dtype == object and is_mixed(result):
+            if name not in _JOINED:
+                raise TypeError("conditions and numbers")
+            result = numeric(result)
+        if target is not None and (is_mixed(target) or conditions(target) != held):
+            raise TypeError("conditions and numbers")
+        return wrap(result)
     except (Refusal, TypeError) as error:
-        remedy = "write it with +, *, np.where, np.sum and the like, or for constant arrays outside of f"
+        remedy = (
+            "write it with +, *, np.where, np.sum and the like, of numbers (1.0*a for conditions a), or for constant "
+            "arrays outside of f"
+        )
         said = error.found if isinstance(error, Refusal) else str(error)
         raise Refusal(f"np.{name} of symbols ({said})", remedy) from error
 
@@ -52,6 +70,10 @@ def _elements(value: Any) -> Any:
     return value
 
 
+# Conditions and numbers are numbers in the results of these; others make the kind of one array of all.
+_JOINED = "append block column_stack concatenate dstack hstack stack vstack".split()
+# And these change the elements of an array, which keeps its kind.
+_IN_PLACE = "copyto fill_diagonal place put put_along_axis putmask".split()
 _REFUSED = {
     "sort": "the order of symbols is not known; np.minimum and np.maximum sort two",
     "argmax": "which symbol is largest is not known; np.max and np.where are expressions",
@@ -95,7 +117,7 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **bound
 
 def _reduction(name: str) -> Callable[..., Any]:
     def reduction(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any) -> Any:
-        return reduce(name, ELEMENTWISE[name], objects(a), axis, None, out, **options)
+        return reduce(name, objects(a), axis, dtype, out, **options)
 
     return reduction
 
@@ -109,7 +131,9 @@ def _extremum(name: str) -> Callable[..., Any]:
 
 def _mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any) -> Any:
     data = objects(a)
-    total = _reduction("add")(a, axis, None, None, **options)
+    if dtype is not None and np.dtype(dtype).kind not in "fO":
+        raise Refusal(f"a mean as {np.dtype(dtype)}", "leave out dtype")
+    total = _reduction("add")(a, axis, dtype, None, **options)
     mean = total / (data.size / max(np.size(total), 1))
     if out is None:
         return mean
@@ -120,7 +144,7 @@ def _mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **option
 def _cumulative(name: str) -> Callable[..., Any]:
     def cumulative(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         data = objects(a).ravel() if axis is None else objects(a)
-        return accumulate(ELEMENTWISE[name], data, axis or 0, None, None if out is None else (out,))
+        return accumulate(name, data, axis or 0, dtype, None if out is None else (out,))
 
     return cumulative
 
@@ -137,11 +161,19 @@ def _filled(value: float) -> Callable[..., Any]:
 
 
 def _full_like(a: Any, fill_value: Any, dtype: Any = None, *_: Any, shape: Any = None, **__: Any) -> Any:
-    if dtype is not None and np.dtype(dtype).kind not in "fO":
+    kind, holds = "" if dtype is None else np.dtype(dtype).kind, conditions(objects(a))
+    if kind not in ("", "f", "O") or (kind == "O" and holds):
         raise Refusal(f"an array of {np.dtype(dtype)} like symbols", "leave out dtype")
     data = np.empty(np.shape(a) if shape is None else shape, dtype=object)
-    data[...] = unwrap(fill_value)
+    data[...] = (truths if holds and not kind else numeric)(objects(fill_value))
     return Array(data) if data.ndim else data.item()
+
+
+def _empty_like(a: Any, dtype: Any = None, *_: Any, shape: Any = None, **__: Any) -> Any:
+    if dtype is None and conditions(objects(a)):
+        raise Refusal("np.empty_like of conditions", "write np.zeros_like")
+    # NaN, so that what was never assigned is found.
+    return _full_like(a, math.nan, dtype, shape=shape)
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -156,12 +188,20 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
     return out
 
 
+def _counted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes conditions for numbers."""
+    return lambda a, *given, **options: _by_numpy(function, (numeric(objects(a)), *given), options)
+
+
 def _einsum(subscripts: Any, *operands: Any, **options: Any) -> Any:
+    linear.refuse_conditions(*map(objects, operands))
     return wrap(np.einsum(subscripts, *(numeric(objects(operand)) for operand in operands)))
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
-    return wrap(np.diff(numeric(objects(a)), n, axis, **{key: unwrap(x) for key, x in options.items()}))
+    if conditions(objects(a)):
+        raise Refusal("np.diff of conditions", "write a[1:] ^ a[:-1], or np.diff(1.0*a)")
+    return wrap(np.diff(objects(a), n, axis, **{key: unwrap(x) for key, x in options.items()}))
 
 
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
@@ -200,12 +240,14 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.min: _extremum("minimum"),
     np.amin: _extremum("minimum"),
     np.mean: _mean,
+    np.average: _counted(np.average),
+    np.var: _counted(np.var),
+    np.std: _counted(np.std),
     np.cumsum: _cumulative("add"),
     np.cumprod: _cumulative("multiply"),
     np.zeros_like: _filled(0.0),
     np.ones_like: _filled(1.0),
-    # NaN, so that what was never assigned is found.
-    np.empty_like: _filled(math.nan),
+    np.empty_like: _empty_like,
     np.full_like: _full_like,
     np.dot: _dot,
     np.linalg.norm: _norm,

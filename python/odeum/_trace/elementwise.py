@@ -19,18 +19,35 @@ negative, absolute, floor = (partial(apply, o) for o in (op.NEGATE, op.ABSOLUTE,
 subtract, divide, exp, ln, sqrt = (
     partial(apply, o) for o in (op.SUBTRACT, op.DIVIDE, op.EXP, op.LN, op.SQRT)
 )
-minimum, maximum, power = (partial(apply, o) for o in (op.MINIMUM, op.MAXIMUM, op.RAISE))
+add, power = (partial(apply, o) for o in (op.ADD, op.RAISE))
 sin, tanh, atan = (partial(apply, o) for o in (op.SIN, op.TANH, op.ATAN))
 less, greater, equal = (partial(apply, o) for o in (op.LESS, op.GREATER, op.EQUAL))
 
 
-def add(a: Any, b: Any) -> Any:
-    # The sum of two truth values is a truth value in NumPy.
-    return logical_or(a, b) if is_condition(a) and is_condition(b) else apply(op.ADD, a, b)
+def number(x: Any) -> Any:
+    """1 and 0 for truth values."""
+    if not is_condition(x):
+        return x
+    return apply(op.SELECT, x, 1.0, 0.0) if isinstance(x, Symbol) else float(x)
 
 
-def multiply(a: Any, b: Any) -> Any:
-    return logical_and(a, b) if is_condition(a) and is_condition(b) else apply(op.MULTIPLY, a, b)
+def truth(x: Any) -> Any:
+    """Whether a number is not 0."""
+    return x if is_condition(x) else apply(op.NOT_EQUAL, x, 0.0)
+
+
+def _of_two(operation: op.Operation, logical: Function) -> Function:
+    """An operation on numbers that is a logical one on truth values."""
+
+    def of_two(a: Any, b: Any) -> Any:
+        return logical(a, b) if is_condition(a) and is_condition(b) else apply(operation, a, b)
+
+    return of_two
+
+
+def _kept(function: Function) -> Function:
+    """A function of numbers that gives back 0 and 1, and so truth values."""
+    return lambda x: x if is_condition(x) else function(x)
 
 
 def square(x: Any) -> Any:
@@ -42,8 +59,10 @@ def scale(factor: float, x: Any) -> Any:
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
+    if is_condition(a) and is_condition(b):
+        return logical_or(logical_and(condition, a), logical_and(logical_not(condition), b))
     if not isinstance(condition, Symbol):
-        return a if condition else b
+        return number(a if condition else b)
     return apply(op.SELECT, condition, a, b)
 
 
@@ -69,6 +88,10 @@ def logical_not(a: Any) -> Any:
 
 def logical_xor(a: Any, b: Any) -> Any:
     return logical_and(logical_or(a, b), logical_not(logical_and(a, b)))
+
+
+multiply = _of_two(op.MULTIPLY, logical_and)
+minimum, maximum = _of_two(op.MINIMUM, logical_and), _of_two(op.MAXIMUM, logical_or)
 
 
 def _bits(name: str, logical: Function) -> Function:
@@ -109,6 +132,7 @@ def _divided(a: Any, b: Any) -> tuple[Any, Any]:
     for part in (high, low):
         for piece in (front, back):
             rest = subtract(rest, multiply(part, piece))
+    rest = where(is_less, x, rest)
     # The quotient was rounded up to the next whole number.
     over = less(rest, 0.0)
     whole, rest = where(over, subtract(rounded, 1.0), rounded), where(over, add(rest, d), rest)
@@ -133,7 +157,6 @@ def _by_symbols(function: Any) -> Callable[[Function], Function]:
 @_by_symbols(np.floor_divide)
 def floor_divide(a: Any, b: Any) -> Any:
     whole, rest = _divided(a, b)
-    rest = where(is_less, x, rest)
     below = where(greater(rest, 0.0), add(whole, 1.0), whole)
     return where(_signs_differ(a, b), negative(below), whole)
 
@@ -254,8 +277,39 @@ def expit(x: Any) -> Any:
     return divide(1.0, add(1.0, exp(negative(x))))
 
 
+# What to write for conditions a and b.
+_INSTEAD = {
+    "add": "write a | b; or, to count them, 1.0*a + 1.0*b or np.sum(np.stack([a, b]))",
+    "subtract": "write a ^ b, or 1.0*a - 1.0*b",
+}
+
+
+def _as_in_numpy(name: str, function: Function) -> Function:
+    """Refuses operands that are all truth values, unless NumPy gives a truth value or a double of them.
+
+    Of others it has bytes, which overflow, or half precision, or nothing. And their sum is "or" for NumPy's truth
+    values and a count for Python's, and for those that NumPy made numbers in an array: which ones these are, an array
+    of objects does not say.
+    """
+    ufunc = getattr(np, name, None)
+    try:
+        kind = ufunc and ufunc.resolve_dtypes((np.dtype(bool),) * ufunc.nin + (None,))[-1].char
+    except TypeError:
+        kind = None
+    if kind in ("?", "d") and name not in _INSTEAD:
+        return function
+
+    def of_numbers(*operands: Any) -> Any:
+        if all(map(is_condition, operands)):
+            remedy = _INSTEAD.get(name, f"make numbers of them, as in np.{name}(1.0*a, ...)")
+            raise Refusal(f"np.{name} of nothing but conditions", remedy)
+        return function(*operands)
+
+    return of_numbers
+
+
 # By the names of NumPy's functions, and of those of SciPy that are as simple.
-ELEMENTWISE: dict[str, Function] = {
+_NAMED: dict[str, Function] = {
     "add": add,
     "subtract": subtract,
     "multiply": multiply,
@@ -266,7 +320,7 @@ ELEMENTWISE: dict[str, Function] = {
     "negative": negative,
     "positive": lambda x: x,
     "conjugate": lambda x: x,
-    "absolute": absolute,
+    "absolute": _kept(absolute),
     "fabs": absolute,
     "square": square,
     "reciprocal": lambda x: divide(1.0, x),
@@ -303,9 +357,9 @@ ELEMENTWISE: dict[str, Function] = {
     "minimum": minimum,
     "sign": sign,
     "heaviside": heaviside,
-    "floor": floor,
-    "ceil": ceil,
-    "trunc": trunc,
+    "floor": _kept(floor),
+    "ceil": _kept(ceil),
+    "trunc": _kept(trunc),
     "rint": rint,
     "floor_divide": floor_divide,
     "remainder": remainder,
@@ -326,3 +380,4 @@ ELEMENTWISE: dict[str, Function] = {
     "bitwise_xor": _bits("bitwise_xor", logical_xor),
     "invert": _bits("invert", logical_not),
 }
+ELEMENTWISE = {name: _as_in_numpy(name, function) for name, function in _NAMED.items()}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from odeum._convert import numbers
-from odeum._trace.array import Objects, objects
+from odeum._trace.array import Objects, numeric, objects
 from odeum._trace.elementwise import add, divide, less, multiply, subtract, where
 from odeum._trace.refusal import Refusal
 from odeum._trace.symbol import Symbol
@@ -23,7 +23,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise Refusal("np.interp with a period", "write np.interp(x % period, xp, fp)")
     if any(isinstance(place, Symbol) for place in objects(xp).flat):
         raise Refusal("np.interp between places that are symbols", "give constant xp")
-    at, values = numbers("xp", xp), objects(fp)
+    at, values = numbers("xp", xp), numeric(objects(fp))
     if at.ndim != 1 or values.shape != at.shape or not len(at) or not (np.diff(at) > 0).all():
         raise Refusal("a table for np.interp that is none", "give as many values as increasing places")
     if len(at) > _MOST_POINTS:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from odeum._trace.array import Array, Objects, objects, wrap
+from odeum._trace.array import Array, Objects, conditions, numeric, objects, wrap
 from odeum._trace.elementwise import add, multiply, sqrt, square
+from odeum._trace.refusal import Refusal
 from odeum._trace.symbol import Symbol
-from odeum._trace.ufuncs import elementwise, numeric
+from odeum._trace.ufuncs import elementwise
 
 
 def _inner(row: Objects, column: Objects) -> Any:
@@ -25,8 +26,15 @@ def _is_zero(value: Any) -> bool:
     return not isinstance(value, Symbol) and value == 0
 
 
+def refuse_conditions(*operands: Objects) -> None:
+    """The sum of products of truth values alone is one in NumPy, as it is not for objects."""
+    if all(map(conditions, operands)):
+        raise Refusal("a product of arrays of conditions", "write (1.0*a) @ b, or np.any(a & b)")
+
+
 def matmul(a: Objects, b: Objects) -> Any:
     """`a @ b`."""
+    refuse_conditions(a, b)
     if not a.ndim or not b.ndim:
         raise ValueError("`@` is of arrays: a number multiplies by `*`")
     left = numeric(a)[None, :] if a.ndim == 1 else numeric(a)
@@ -50,6 +58,7 @@ def matmul(a: Objects, b: Objects) -> Any:
 
 def vecdot(a: Objects, b: Objects) -> Any:
     """Products of vectors along the last axis."""
+    refuse_conditions(a, b)
     a, b = np.broadcast_arrays(numeric(a), numeric(b))
     result = np.empty(a.shape[:-1], dtype=object)
     for place in np.ndindex(result.shape):
@@ -71,12 +80,13 @@ def dot(a: Objects, b: Objects) -> Any:
 
 def norm(x: Objects, order: Any, axis: Any, keepdims: bool) -> Any:
     """`np.linalg.norm` of vectors, and the Frobenius norm."""
+    x = numeric(x)
     absolute = np.abs(Array(x))
     along_one = x.ndim == 1 or not isinstance(axis, tuple | None)
     if order in (1, np.inf) and along_one:
         function = np.sum if order == 1 else np.max
         return function(absolute, axis=axis, keepdims=keepdims)
     if order is None or order == "fro" or (order == 2 and along_one):
-        squares = elementwise(square, numeric(x))
+        squares = elementwise(square, x)
         return elementwise(sqrt, np.sum(squares, axis=axis, keepdims=keepdims))
     raise ValueError(f"the norm of order {order} of an array of symbols of shape {x.shape} is not available")

@@ -65,6 +65,11 @@ class Symbol(Traced):
     def item(self) -> Symbol:
         return self
 
+    def astype(self, dtype: Any, **options: Any) -> Any:
+        from odeum._trace.array import cast, objects
+
+        return cast(objects(self), dtype).item()
+
     def __getattr__(self, name: str) -> Any:
         # Arrays of objects call methods with the names of functions.
         from odeum._trace.elementwise import ELEMENTWISE

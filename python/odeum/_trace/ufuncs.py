@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from odeum._trace.array import Array, Objects, objects, unwrap, wrap
-from odeum._trace.elementwise import ELEMENTWISE, Function, add, multiply, where
+from odeum._trace.array import Array, Objects, cast, conditions, numeric, objects, truths, unwrap, wrap
+from odeum._trace.elementwise import ELEMENTWISE, Function, where
 from odeum._trace.names import nearest
-from odeum._trace.operations import SELECT
 from odeum._trace.refusal import Refusal
-from odeum._trace.symbol import FLOAT, Symbol, apply, is_condition
+from odeum._trace.symbol import FLOAT, Symbol, is_condition
 
 _SCALARS = (Symbol, float, int)
 _INSTEAD = {
@@ -42,13 +41,13 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
     if method == "__call__":
         if not options and all(isinstance(x, _SCALARS) for x in inputs):
             return function(*inputs)
-        out = options.get("out")
-        result = elementwise(function, *inputs)
+        out, dtype = options.get("out"), options.get("dtype")
+        result = elementwise(function, *(x if dtype is None else cast(objects(x), dtype) for x in inputs))
         return _store(result, out, options.get("where", True))
     if method == "reduce":
-        return reduce(name, function, objects(inputs[0]), *inputs[1:], **options)
+        return reduce(name, objects(inputs[0]), *inputs[1:], **options)
     if method == "accumulate":
-        return accumulate(function, objects(inputs[0]), *inputs[1:], **options)
+        return accumulate(name, objects(inputs[0]), *inputs[1:], **options)
     if method == "outer":
         a, b = map(objects, inputs)
         return elementwise(function, a.reshape(a.shape + (1,) * b.ndim), b)
@@ -81,16 +80,23 @@ def _store(result: Any, out: Any, mask: Any) -> Any:
     return target
 
 
-def numeric(data: Objects) -> Objects:
-    """The elements with 1 and 0 for conditions, as sums count them."""
-    if not any(map(is_condition, data.flat)):
-        return data
-    return objects(elementwise(lambda x: apply(SELECT, x, 1.0, 0.0) if is_condition(x) else x, data))
+# What NumPy makes of elements before it reduces them.
+_REDUCED = {
+    "add": numeric,
+    "multiply": numeric,
+    "logical_and": truths,
+    "logical_or": truths,
+    "logical_xor": truths,
+}
+
+
+def _reduced(name: str, data: Objects, dtype: Any) -> Objects:
+    data = data if dtype is None else cast(data, dtype)
+    return _REDUCED.get(name, lambda kept: kept)(data)
 
 
 def reduce(
     name: str,
-    function: Function,
     data: Objects,
     axis: Any = 0,
     dtype: Any = None,
@@ -102,8 +108,10 @@ def reduce(
     """A function of two numbers from element to element along axes."""
     if where is not True:
         raise Refusal(f"np.{name}.reduce with `where`", "write np.where around the array")
-    if function in (add, multiply):
-        data = numeric(data)
+    if initial is not None and conditions(data) and not is_condition(initial):
+        # NumPy makes a whole number or a truth value of it.
+        raise Refusal(f"np.{name}.reduce of conditions with `initial`", f"write np.{name}(initial, ...)")
+    data, function = _reduced(name, data, dtype), ELEMENTWISE[name]
     # NumPy judges which axes there are.
     np.add.reduce(np.broadcast_to(0.0, data.shape), axis)
     axes = range(data.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
@@ -126,11 +134,9 @@ def reduce(
     return _store(wrap(result), out if out is None or isinstance(out, tuple) else (out,), True)
 
 
-def accumulate(function: Function, data: Objects, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+def accumulate(name: str, data: Objects, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
     """A function of two numbers from element to element along an axis, with what it gives on the way."""
-    if function in (add, multiply):
-        data = numeric(data)
-    result = np.moveaxis(data.copy(), axis, 0)
+    result = np.moveaxis(_reduced(name, data, dtype).copy(), axis, 0)
     for k in range(1, len(result)):
-        result[k] = unwrap(elementwise(function, result[k - 1], result[k]))
+        result[k] = unwrap(elementwise(ELEMENTWISE[name], result[k - 1], result[k]))
     return _store(wrap(np.moveaxis(result, 0, axis)), out, True)
