@@ -54,6 +54,14 @@ def _rounded(v):
     return w
 
 
+def _aliased(v):
+    w = 2 * v
+    np.asarray(w)[0] = 7.0
+    w.astype(float, copy=False)[1] = 8.0
+    np.array(w)[2] = w.astype(float)[2] = 9.0
+    return w
+
+
 # Each of three numbers; those that are functions of one number are taken for each element.
 TABLE = {
     "operators": lambda v: -v + 2 * v - v / 3 + 1 / (v + 3) + v**2 + 2.0**v + abs(v) + (+v),
@@ -146,6 +154,7 @@ TABLE = {
     "assigned": _assigned,
     "filled": _filled,
     "in place": _in_place,
+    "aliases": _aliased,
     "out": lambda v: (
         np.divide(1.0, v, out=np.zeros_like(v), where=v != 0) + np.add(v, 1, out=np.empty_like(v))
     ),

@@ -64,7 +64,8 @@ class Array(Traced):
         return Array(self._data.flatten(order))
 
     def astype(self, dtype: Any, **options: Any) -> Array:
-        return Array(cast(self._data, dtype).copy())
+        data = cast(self._data, dtype)
+        return Array(data.copy() if options.get("copy", True) else data)
 
     def tolist(self) -> Any:
         return self._data.tolist()
@@ -117,7 +118,8 @@ class Array(Traced):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         # Fails where the elements must be floats, with the remedy.
-        return self._data.astype(object if dtype is None else dtype)
+        copied = copy or not self._data.flags.writeable
+        return self._data.astype(object if dtype is None else dtype, copy=bool(copied))
 
     def __bool__(self) -> bool:
         if self._data.size == 1:
