@@ -155,6 +155,7 @@ TABLE = {
     "filled": _filled,
     "in place": _in_place,
     "aliases": _aliased,
+    "constants": lambda v: v * (~(np.zeros_like(v)[0] > 1)) + np.where(~(np.append(v, 3.0)[-1] > 1), 1, v),
     "out": lambda v: (
         np.divide(1.0, v, out=np.zeros_like(v), where=v != 0) + np.add(v, 1, out=np.empty_like(v))
     ),

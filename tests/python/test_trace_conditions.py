@@ -98,12 +98,12 @@ _SCALARS = """
     np.max(y > 1, initial={s})
 """
 _VECTORS = """
-    {v} + {v}|{v} - {v}|{v} * {v}|{v} | {v}|{v} & {v}|~{v}|{v} + {s}|{v} * {s}|{v} | {s}|2 * {v}|{v} ** 2|{v} > {v}
+    {v} + {v}|{v} - {v}|{v} * {v}|{v} | {v}|{v} & {v}|~{v}|{v} + {s}|{v} * {s}|{v} | {s}|2 * {v}|{v} ** 2.0|{v} > {v}
     np.abs({v})|np.floor({v})|np.square({v})|np.maximum({v}, {v})|np.minimum({v}, {s})|np.add({v}, {v}, dtype=float)
     np.where({v}, {v}, {v})|np.where({v}, {v}, False)|np.where({v}, {s}, {s})|np.where([True, False, True], {v}, {v})
     np.select([{v}], [{v}], {v})|np.select([{v}], [{v}], False)|np.select([{v}], [{v}])|np.clip({v}, 0, 1)
     {v}.astype(float)|{v}.astype(int)|np.concatenate([{v}[:1], {v}[1:]])|np.concatenate([{v}[:2], [{s}]])
-    np.append({v}[:2], {s})|np.insert({v}[:2], 0, {s})|np.hstack([{v}[:2], {s}])|np.stack([{s}, {s}, {s}])
+    np.append({v}[:2], {s})|np.insert(y[:2], 0, {s})|np.insert((y > 1)[:2], 0, {s})|np.hstack([{v}[:2], {s}])|np.stack([{s}, {s}, {s}])
     np.stack([{v}, {v}])[0]|np.vstack([{v}, {v}])[1]|np.array([{s}, {s}, {s}])|np.array([{v}, {v}])[1]|np.block([{v}])
     np.cumsum({v})|np.cumprod({v})|np.add.accumulate({v})|np.logical_or.accumulate({v})|np.maximum.accumulate({v})
     np.full_like(y, {s})|np.full_like(y > 1, {s})|np.full_like(y, {v})|np.zeros_like({v})|np.ones_like({v})

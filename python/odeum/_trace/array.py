@@ -167,9 +167,13 @@ class States(Array):
 
 
 def wrap(value: Any) -> Any:
-    """Arrays of objects as arrays of symbols, in lists and tuples too; anything else as it is."""
+    """Arrays of objects as arrays of symbols, in lists and tuples too, and their numbers as NumPy's; anything else as
+    it is."""
     if isinstance(value, np.ndarray) and value.dtype == object:
-        return Array(value) if value.ndim else value.item()
+        return Array(value) if value.ndim else wrap(value.item())
+    if isinstance(value, bool | float):
+        # Of Python's truth values ~ is another number.
+        return np.bool_(value) if isinstance(value, bool) else np.float64(value)
     if isinstance(value, list | tuple):
         return type(value)(map(wrap, value)) if not hasattr(value, "_fields") else value
     return value
