@@ -14,6 +14,8 @@ pub struct Gas {
     pub slack: Vec<f64>,
     /// What `[system]` leaves to the state of the phase.
     pub of_state: Vec<&'static str>,
+    /// The composition of that state, amounts \[species\], where a table may give another.
+    pub untabled: Option<(Basis, Vec<f64>)>,
 }
 
 /// How a composition is given, after temperature \[K\] and pressure \[Pa\].

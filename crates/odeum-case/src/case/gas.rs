@@ -5,6 +5,7 @@ use super::inputs::Inputs;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::system::Beside;
+use super::table::TableData;
 use super::time::TimeSpec;
 use crate::gas::{Basis, COMPOSITION, Gas, Mixture, NEGATIVE_LEAST, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
@@ -152,7 +153,7 @@ pub(super) fn read(
     let keys = ["fuel", "oxidizer", "equivalence_ratio"];
     let is_given =
         keys.into_iter().chain(COMPOSITIONS.map(|way| way.0)).any(|key| section.has(key));
-    let way = (is_given || tabled).then(|| one_way(section, tabled, findings));
+    let way = is_given.then(|| one_way(section, tabled, findings));
     if let Some(Some(Way::Ratio(fuel, _))) = &way {
         source_spans.put("fuel", fuel.source_span());
     }
@@ -164,21 +165,21 @@ pub(super) fn read(
     let files = Files { mechanism: file, data: data.as_ref(), thermo, phase, include };
     let mechanism::Read { mechanism, state, kinetics, .. } = files.read(beside, findings)?;
     let kinetics = Arc::new(kinetics);
-    let mut taken = Vec::new();
-    let (mixture, composition) = match (way, state.composition) {
+    let (mut taken, mut untabled) = (Vec::new(), None);
+    let of_state = state.composition.map(|composition| match composition {
+        Composition::MoleFractions(amounts) => (Basis::Moles, amounts),
+        Composition::MassFractions(amounts) => (Basis::Masses, amounts),
+    });
+    let (mixture, composition) = match (way, of_state) {
         (Some(way), _) => way?.mixture(&kinetics, findings)?,
-        (None, Some(composition)) => {
+        (None, Some((basis, amounts))) if !tabled => {
             taken.push("composition");
-            match composition {
-                Composition::MoleFractions(amounts) => {
-                    (Mixture::Amounts(Basis::Moles), Some(amounts))
-                }
-                Composition::MassFractions(amounts) => {
-                    (Mixture::Amounts(Basis::Masses), Some(amounts))
-                }
-            }
+            (Mixture::Amounts(basis), Some(amounts))
         }
-        (None, None) => one_way(section, tabled, findings)?.mixture(&kinetics, findings)?,
+        (None, of_state) => {
+            untabled = of_state;
+            one_way(section, tabled, findings)?.mixture(&kinetics, findings)?
+        }
     };
     if let (None, Some(density)) = (&pressure, state.density) {
         let message = format!(
@@ -200,7 +201,7 @@ pub(super) fn read(
     let slack = vec![NEGATIVE_LEAST; kinetics.n_species()];
     let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?)
         .with_temperature_margin(margin?);
-    let gas = Gas { reactor: Arc::new(reactor), mixture, slack, of_state: taken };
+    let gas = Gas { reactor: Arc::new(reactor), mixture, slack, of_state: taken, untabled };
     let mut values = vec![temperature?, pressure?];
     let ratio = ratio?;
     values.extend(composition.unwrap_or_else(|| vec![ratio]));
@@ -287,6 +288,27 @@ fn note_file(path: &Path, field: &Field<'_>, inputs: &Inputs) -> Option<()> {
     };
     let help = "give the path of a file from the folder of the case file";
     field.refuse(format!("{what}: {}", path.display()), help)
+}
+
+/// Takes the composition of the phase's state where neither `[system]` nor the table gives one.
+pub(super) fn take_untabled(model: &mut Model, ensemble: &EnsembleSpec) {
+    let Start::Gas(gas) = &mut model.start else { return };
+    let Some((basis, amounts)) = gas.untabled.take() else { return };
+    // The variables are temperature and pressure, then the species.
+    let (_, species) = model.variables.split_at_mut(2);
+    let mut tabled = ensemble.table.iter().flat_map(TableData::variables);
+    if tabled.any(|variable| variable >= 2) {
+        return;
+    }
+    for (variable, amount) in species.iter_mut().zip(amounts) {
+        variable.value = amount;
+    }
+    let of_table = described(&gas.mixture);
+    gas.mixture = Mixture::Amounts(basis);
+    gas.of_state.insert(0, "composition");
+    if let Some(rest) = model.identity.strip_suffix(&of_table) {
+        model.identity = format!("{rest}{}", described(&gas.mixture));
+    }
 }
 
 /// Says what systems take from the state of the phase: what neither `[system]` nor the ensemble gives.
@@ -420,6 +442,15 @@ fn amounts(
     good.then_some(amounts)
 }
 
+/// How compositions are given, at the end of the identity of a model.
+fn described(mixture: &Mixture) -> String {
+    match mixture {
+        Mixture::Ratio { fuel, oxidizer } => format!("{fuel:?} in {oxidizer:?}"),
+        Mixture::Fractions(basis) => basis.fractions().to_owned(),
+        Mixture::Amounts(basis) => basis.amounts().to_owned(),
+    }
+}
+
 fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum_kinetics::Mechanism, file: &str) -> Model {
     use odeum_ode::System;
     let reactor = Arc::clone(&gas.reactor);
@@ -434,11 +465,7 @@ fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum_kinetics::Mechanism, file
     let (species, reactions) = (mechanism.n_species(), mechanism.n_reactions());
     let hash = Sha256::digest(format!("{mechanism:?}"));
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    let way = match &gas.mixture {
-        Mixture::Ratio { fuel, oxidizer } => format!("{fuel:?} in {oxidizer:?}"),
-        Mixture::Fractions(basis) => basis.fractions().to_owned(),
-        Mixture::Amounts(basis) => basis.amounts().to_owned(),
-    };
+    let way = described(&gas.mixture);
     let form = reactor.jacobian_form();
     Model {
         title: format!("{file}: {species} species, {reactions} reactions; {constraint}, {energy}"),

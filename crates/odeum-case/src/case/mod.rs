@@ -195,6 +195,7 @@ fn read_ensemble(
         None => ensemble::of_columns(model.as_ref(), given, findings),
     };
     if let (Some(model), Some(ensemble)) = (&mut model, &ensemble) {
+        gas::take_untabled(model, ensemble);
         gas::tell_state(model, ensemble);
     }
     let time = match root.get("time") {

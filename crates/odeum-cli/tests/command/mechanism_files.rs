@@ -84,6 +84,18 @@ fn the_state_of_a_phase_is_where_cases_start() {
     let said = folder.odeum(&["check", "swept.toml"]).well();
     let taken = "From the state of the phase: composition, pressure\n";
     assert!(said.out.contains(taken), "{}", said.out);
+    // So has each row of a table, which may leave the composition to the state.
+    let tabled = CASE.replace("[time]", "[ensemble]\ntable = \"t.csv\"\n[time]");
+    folder.write("tabled.toml", tabled).write("t.csv", "T\n900\n1000\n");
+    let said = folder.odeum(&["check", "tabled.toml"]).well();
+    let taken = "From the state of the phase: composition, pressure\n";
+    assert!(said.out.contains(taken), "{}", said.out);
+    folder.write("t.csv", "T,H2,O2\n900,0.2,0.8\n1000,0.1,0.9\n");
+    let said = folder.odeum(&["check", "tabled.toml"]).well();
+    assert!(said.out.contains("From the state of the phase: pressure\n"), "{}", said.out);
+    folder.odeum(&["run", "tabled.toml"]).well();
+    let result = npz::read(&folder.path("tabled.npz"));
+    assert_eq!(result["y0"].f64()[1..3], [0.2, 0.8]);
     let cold = CASE.replace("[time]", "[ensemble]\nsweep = { T = [50.0, 60.0] }\n[time]");
     folder.write("cold.toml", cold);
     folder.odeum(&["check", "cold.toml"]).refused(&["1 more system has none either"]);
