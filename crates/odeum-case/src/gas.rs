@@ -16,6 +16,8 @@ pub struct Gas {
     pub of_state: Vec<&'static str>,
     /// The composition of that state, amounts \[species\], where a table may give another.
     pub untabled: Option<(Basis, Vec<f64>)>,
+    /// A reaction that uses up a species of an order between zero and one, where there is any.
+    pub low_order: Option<String>,
 }
 
 /// How a composition is given, after temperature \[K\] and pressure \[Pa\].

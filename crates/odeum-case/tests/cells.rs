@@ -33,7 +33,14 @@ fn gas_of(text: &str, constraint: Constraint) -> Gas {
     let slack = (0..kinetics.n_species()).map(|k| 1e-8 * (k + 1) as f64).collect();
     let reactor = Reactor::new(kinetics, constraint, Energy::Adiabatic, JacobianForm::Exact);
     let mixture = Mixture::Fractions(Basis::Masses);
-    Gas { reactor: Arc::new(reactor), mixture, slack, of_state: Vec::new(), untabled: None }
+    Gas {
+        reactor: Arc::new(reactor),
+        mixture,
+        slack,
+        of_state: Vec::new(),
+        untabled: None,
+        low_order: None,
+    }
 }
 
 /// Numbers of the caller [cells, components], with strides, in memory of the device.

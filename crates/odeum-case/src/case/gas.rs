@@ -24,7 +24,7 @@ use std::sync::Arc;
 const USUAL_TEMPERATURE: f64 = 1000.0;
 const USUAL_PRESSURE: f64 = 101_325.0;
 
-/// Mass fractions from which ignitions grow are not seen at absolute tolerances above this.
+/// Mass fractions from which ignitions grow, and to which species vanish, are not seen at absolute tolerances above this.
 const RADICALS: f64 = 1e-13;
 
 /// A fraction below zero counts as zero down to so many times its absolute tolerance: as far as the
@@ -86,6 +86,35 @@ pub(super) fn missed_ignitions(
     let message = "delays may be inexact: the radicals from which ignitions grow count as zero";
     let finding = source_spans.find("atol")?.error(message).into_warning();
     Some(finding.help("take atol = 1e-15, or one as small for the radicals"))
+}
+
+/// A warning where a species of an order below one is used up: its rate vanishes within less than a coarse tolerance.
+pub(super) fn low_orders(
+    model: &Model,
+    tolerance: &Tolerance,
+    source_spans: &SourceSpans,
+) -> Option<Finding> {
+    let Start::Gas(gas) = &model.start else { return None };
+    let reaction = gas.low_order.as_ref().filter(|_| tolerance.atol.least() > RADICALS)?;
+    let message = format!(
+        "steps may be tiny, or fail, where `{reaction}` uses up a species: its order is below one"
+    );
+    let finding = source_spans.find("atol")?.error(message).into_warning();
+    Some(finding.help("take atol = 1e-15, or one as small for that species"))
+}
+
+/// A reaction that uses up a species of an order between zero and one; of orders below no tolerance is fine enough.
+fn low_order(mechanism: &odeum_kinetics::Mechanism) -> Option<String> {
+    let of = |terms: &[(usize, f64)], species: usize| -> f64 {
+        terms.iter().filter(|term| term.0 == species).map(|term| term.1).sum()
+    };
+    let found = mechanism.reactions.iter().find(|reaction| {
+        reaction.orders.iter().any(|&(species, order)| {
+            let consumed = of(&reaction.reactants, species) > of(&reaction.products, species);
+            order > 0.0 && order < 1.0 && consumed
+        })
+    });
+    found.map(|reaction| reaction.equation.clone())
 }
 
 /// A warning where a mechanism is integrated by an explicit method.
@@ -201,7 +230,14 @@ pub(super) fn read(
     let slack = vec![NEGATIVE_LEAST; kinetics.n_species()];
     let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?)
         .with_temperature_margin(margin?);
-    let gas = Gas { reactor: Arc::new(reactor), mixture, slack, of_state: taken, untabled };
+    let gas = Gas {
+        reactor: Arc::new(reactor),
+        mixture,
+        slack,
+        of_state: taken,
+        untabled,
+        low_order: low_order(&mechanism),
+    };
     let mut values = vec![temperature?, pressure?];
     let ratio = ratio?;
     values.extend(composition.unwrap_or_else(|| vec![ratio]));

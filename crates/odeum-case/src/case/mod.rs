@@ -251,6 +251,11 @@ fn read_ensemble(
     {
         findings.push(warning);
     }
+    if let (Some(model), Some(tolerance)) = (&model, &tolerance)
+        && let Some(warning) = gas::low_orders(model, tolerance, &source_spans)
+    {
+        findings.push(warning);
+    }
     if let (Some(model), Some(spec)) = (&model, &method) {
         let warnings =
             [gas::explicit, gas::inexact].map(|judge| judge(model, &spec.method, &source_spans));

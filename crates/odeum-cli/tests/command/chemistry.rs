@@ -43,6 +43,34 @@ fn tolerances_that_hide_the_first_radicals_are_warned_of() {
     }
 }
 
+/// What such a reaction uses up is gone within a time in which a coarse tolerance sees nothing.
+#[test]
+fn tolerances_that_hide_the_end_of_a_species_are_warned_of() {
+    let folder = Folder::new();
+    let case = ignition("h2.yaml", "pressure = 1e6").replace("1e-15", "1e-10");
+    let case = case.replace("until = { T = { rises_by = 400.0 } }\n", "");
+    let reaction = |orders: &str| {
+        let rate = "rate-constant: {A: 1e3, b: 0, Ea: 0}";
+        format!(
+            "\n- {{equation: H2 + O2 => 2 OH, {rate}, orders: {orders}, negative-orders: true}}\n"
+        )
+    };
+    folder.write("a.toml", &case).write("fine.toml", case.replace("1e-10", "1e-15"));
+    for (orders, warned) in [
+        ("{H2: 0.2, O2: 1.3}", true),
+        ("{H2: 1.3, O2: -0.3}", false),
+        ("{H2: 1.3, O2: 1}", false),
+        ("{H2: 1, H2O: -0.5}, nonreactant-orders: true", false),
+    ] {
+        folder.write("h2.yaml", hydrogen() + &reaction(orders));
+        let said = folder.odeum(&["check", "a.toml"]).well();
+        let told = "`H2 + O2 => 2 OH` uses up a species: its order is below one";
+        assert_eq!(said.err.contains(told), warned, "{orders}: {}", said.err);
+        assert_eq!(said.err.contains("atol = 1e-15"), warned, "{orders}: {}", said.err);
+        assert!(!folder.odeum(&["check", "fine.toml"]).well().err.contains("below one"));
+    }
+}
+
 /// The parameter of a reactor follows from what the case says, and differs from system to system.
 #[test]
 fn tables_have_the_parameters_of_reactors() {
