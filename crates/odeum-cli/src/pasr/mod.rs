@@ -68,6 +68,14 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     }
     write(&args.output, &kinetics, &plan.settings, &database)
         .map_err(|finding| (vec![finding], Exit::Broken))?;
+    let outside = database.temperatures.iter().filter(|t| !kinetics.data_hold_at(**t)).count();
+    if outside > 0 {
+        let (low, high) = kinetics.temperature_bounds();
+        let message =
+            format!("{} states lie outside the thermodynamic data", count(outside as u64));
+        let help = format!("the data hold from {low} to {high} K, and are extrapolated");
+        show(&[Finding::error(message).into_warning().help(help)], Exit::Success);
+    }
     if !args.quiet {
         let mut facts = Table::pairs();
         facts.pair("states", count(database.len() as u64));

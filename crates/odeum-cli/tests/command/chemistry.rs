@@ -257,6 +257,20 @@ fn states_of_a_stirred_reactor() {
     folder.odeum(&again).refused(&["exists already", "a.npz", "--overwrite"]);
 }
 
+#[test]
+fn states_of_a_stirred_reactor_outside_the_data_are_told() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen().replace("[200, 1000, 3500]", "[200, 1000, 2550]"));
+    let args = ["pasr", "h2.yaml", "--temperature", "800", "--pressure", "1", "--particles", "4"];
+    let said = folder.odeum(&[&args[..], &["--residence-times", "0.02"]].concat()).well();
+    let told = "states lie outside the thermodynamic data";
+    assert!(said.err.contains(told) && said.err.contains("300 to 2550 K"), "{}", said.err);
+    folder.write("h2.yaml", hydrogen());
+    let again = ["--residence-times", "0.02", "--overwrite"];
+    let said = folder.odeum(&[&args[..], &again].concat()).well();
+    assert!(!said.err.contains(told), "{}", said.err);
+}
+
 /// Any fuel in any oxidizer, in mechanisms that write their species as they like.
 #[test]
 fn a_stirred_reactor_of_other_gases() {
