@@ -71,13 +71,32 @@ fn spelt(kinetics: &Kinetics, name: &str) -> Option<String> {
     exact.or_else(|| names.iter().find(|other| other.eq_ignore_ascii_case(name))).cloned()
 }
 
+/// What stands between the commas of a composition, but those in names of species.
+fn parts<'a>(kinetics: &Kinetics, text: &'a str) -> Vec<&'a str> {
+    let is_species = |part: &str| {
+        let name = part.rsplit_once(':').map_or(part, |(name, _)| name);
+        spelt(kinetics, name.trim()).is_some()
+    };
+    let (mut parts, mut rest) = (Vec::new(), text);
+    loop {
+        let ends = rest.match_indices(',').map(|(at, _)| at).chain([rest.len()]);
+        let first = rest.find(',').unwrap_or(rest.len());
+        let end = ends.into_iter().find(|end| is_species(&rest[..*end])).unwrap_or(first);
+        parts.push(rest[..end].trim());
+        match rest.get(end + 1..) {
+            Some(after) => rest = after,
+            None => return parts,
+        }
+    }
+}
+
 /// A composition as `CH4:0.9, C2H6:0.1`; a species alone counts once.
 fn read(kinetics: &Kinetics, option: &str, text: &str) -> Result<Composition, Finding> {
     let wrong = |message: String, found: &str, help: String| {
         Finding::error(message).field(option).found(found).help(help)
     };
     let mut all = Composition::new();
-    for part in text.split(',').map(str::trim) {
+    for part in parts(kinetics, text) {
         let (name, amount) = match part.rsplit_once(':') {
             Some((name, amount)) => (name.trim(), amount.trim()),
             None => (part, "1"),
@@ -103,4 +122,31 @@ fn read(kinetics: &Kinetics, option: &str, text: &str) -> Result<Composition, Fi
         return Err(wrong(message, text, "give an amount of a species".to_owned()));
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_species_may_hold_commas() {
+        let species = |name: &str| {
+            format!(
+                "- {{name: '{name}', composition: {{H: 2}}, thermo: {{model: constant-cp, cp0: 29 J/mol/K}}}}\n"
+            )
+        };
+        let species: String = ["1,3-X", "H2", "A:1,B"].into_iter().map(species).collect();
+        let text = format!("phases: [{{name: gas, thermo: ideal-gas}}]\nspecies:\n{species}");
+        let mechanism = odeum_kinetics::read::yaml("f.yaml", &text, None).unwrap().mechanism;
+        let kinetics = Kinetics::new(&mechanism).unwrap();
+        let read = |text: &str| read(&kinetics, "--fuel", text);
+        let expected = [("1,3-X", 0.5), ("H2", 1.0), ("A:1,B", 2.0)];
+        let expected = expected.map(|(name, amount)| (name.to_owned(), amount));
+        assert_eq!(read("1,3-X:0.5, H2,A:1,B:2").unwrap(), expected);
+        for (text, found) in
+            [("H3, H2:1", "H3"), ("H2:1,", ""), ("1,H2", "1"), ("H2:x, H2", "H2:x")]
+        {
+            assert_eq!(read(text).unwrap_err().found.as_deref(), Some(found), "{text}");
+        }
+    }
 }
