@@ -10,8 +10,8 @@ use super::reader::{Field, Section, SourceSpan};
 use super::source_spans::SourceSpans;
 use super::table::{self, Columns, TableData};
 use super::{names, reader};
-use crate::model::Model;
-use odeum_io::finding::Findings;
+use crate::model::{Model, Variable};
+use odeum_io::finding::{Finding, Findings};
 use std::path::Path;
 
 /// Random change of some states and parameters.
@@ -307,5 +307,34 @@ fn no_conflicts(spec: &EnsembleSpec, model: &Model, findings: &Findings) -> Opti
             }
         }
     }
+    if let Some(finding) = other_parameters(spec, model) {
+        good = false;
+        findings.push(finding);
+    }
     good.then_some(())
+}
+
+/// A parameter that all systems of a result share, where the case has another: nobody knows which is meant. One of
+/// the case that rounds to that of a result in single precision is the same.
+fn other_parameters(spec: &EnsembleSpec, model: &Model) -> Option<Finding> {
+    let table = spec.table.as_ref()?;
+    let is_other = |&&(variable, value): &&(usize, f64)| {
+        let own = model.variables[variable].value;
+        let equal = [own, f64::from(own as f32)].iter().any(|x| x.to_bits() == value.to_bits());
+        !equal && !spec.varies(variable)
+    };
+    let others: Vec<_> = table.shared.iter().filter(is_other).collect();
+    let (variable, value) = others.first()?;
+    let Variable { name, value: own } = &model.variables[*variable];
+    let message = match others.len() {
+        1 => format!("the table was computed with {name} = {value:?}, and the case has {own:?}"),
+        n => format!(
+            "the table was computed with {name} = {value:?}, and the case has {own:?}; {n} parameters differ"
+        ),
+    };
+    let help = format!(
+        "give {name} = {value:?} in [system]; to go on with another value, sweep = {{ {name} = [{own:?}] }} in \
+         [ensemble], or list the columns to take in `columns`"
+    );
+    Some(table.source_span.error(message).help(help))
 }

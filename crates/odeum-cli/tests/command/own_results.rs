@@ -169,9 +169,31 @@ fn states_and_swept_parameters_of_a_result_are_a_table() {
     folder.write("c.toml", start("a.npz", "")).odeum(&["run", "c.toml"]).well();
     assert_eq!(y0("c.npz"), npz::read(&folder.path("a.npz"))["y"].f64());
     assert_eq!(params("c.npz"), [1.0, 2.0, 3.0], "each system keeps its own");
-    folder.write("d.toml", start("b.npz", "")).odeum(&["run", "d.toml"]).well();
-    assert_eq!(y0("d.npz"), npz::read(&folder.path("b.npz"))["y"].f64());
-    assert_eq!(params("d.npz"), [7.0], "what all share is for the case to say");
+    // What all share is the case's to say: another value is taken only where the case means it.
+    let parts =
+        ["computed with k = 2.0, and the case has 7.0", "d.toml:17:9", "give k = 2.0 in [system]"];
+    folder.write("d.toml", start("b.npz", "")).odeum(&["check", "d.toml"]).refused(&parts);
+    for (more, k) in [
+        ("sweep = { k = [7.0] }", 7.0),
+        ("columns = [\"a\", \"b\"]", 7.0),
+        ("columns = [\"a\", \"b\", \"k\"]", 2.0),
+    ] {
+        folder
+            .write("d.toml", start("b.npz", more))
+            .odeum(&["run", "d.toml", "--overwrite"])
+            .well();
+        assert_eq!(y0("d.npz"), npz::read(&folder.path("b.npz"))["y"].f64());
+        assert_eq!(params("d.npz"), [k], "{more}");
+    }
+    folder.write("d.toml", start("b.npz", "").replace("k = 7.0", "k = 2.0"));
+    folder.odeum(&["run", "d.toml", "--overwrite"]).well();
+    assert_eq!(params("d.npz"), [2.0]);
+    // A result of single precision has the case's value as that has it.
+    let tenth = |case: String| case.replace("k = 7.0", "k = 0.1").replace("k = 2.0", "k = 0.1");
+    let single = tenth(DECAY.to_owned()).replace("1e-8", "1e-4") + "[run]\nprecision = \"f32\"\n";
+    folder.write("i.toml", single).odeum(&["run", "i.toml"]).well();
+    folder.write("j.toml", tenth(start("i.npz", ""))).odeum(&["run", "j.toml"]).well();
+    assert_eq!(params("j.npz"), [0.1]);
     let more = "columns = { a = \"b\", t_start = \"t\" }";
     let later = start("a.npz", more).replace("[0.0, 1.0]", "[0.0, 4.0]");
     folder.write("e.toml", later).odeum(&["run", "e.toml"]).well();

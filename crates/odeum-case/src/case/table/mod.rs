@@ -35,6 +35,8 @@ pub struct TableData {
     pub rows: usize,
     /// What columns give, and their values.
     pub columns: Vec<(ColumnTarget, Vec<f64>)>,
+    /// Of a result of `odeum run`, unless columns of it are chosen: parameters that its systems share, and their values.
+    pub(crate) shared: Vec<(usize, f64)>,
     /// Of a result of `odeum run`, the times its systems came to.
     pub(crate) ended: Option<Ended>,
     /// Where the case file names it.
@@ -77,6 +79,8 @@ pub(super) struct RawTable {
     pub(super) name_source_spans: Vec<SourceSpan>,
     /// The columns that are read where the case file chooses none; all unless said.
     pub(super) used: Option<Vec<usize>>,
+    /// Parameters that all systems of a result share, with their values.
+    pub(super) shared: Vec<(String, f64)>,
     /// The species of it are mass fractions, whatever the case file has.
     pub(super) masses: bool,
     pub(super) ended: Option<Ended>,
@@ -103,6 +107,7 @@ impl RawTable {
             names_are,
             name_source_spans,
             used: None,
+            shared: Vec::new(),
             masses: false,
             ended: None,
             hint: None,
@@ -152,6 +157,8 @@ pub(super) fn read(
             .refuse(message, "give the composition by mass_fractions, or by the table alone");
     }
     raw.warnings.iter().for_each(|warning| findings.push(warning.clone()));
+    let shared = raw.shared.iter().filter(|_| columns.is_none());
+    let shared = shared.filter_map(|(name, value)| Some((model.variable(name)?, *value))).collect();
     let wanted = match columns {
         Some(columns) => chosen(&raw, &columns, model, findings)?,
         None => by_name(&raw, field, model, findings)?,
@@ -209,6 +216,7 @@ pub(super) fn read(
         name,
         rows,
         columns: used,
+        shared,
         ended: raw.ended,
         source_span: field.source_span(),
     })
@@ -278,7 +286,8 @@ pub(super) fn of_columns(
         findings.push(source_span.error(message).help("give at least one row"));
         return None;
     }
-    good.then(|| TableData { name: "table".to_owned(), rows, columns, ended: None, source_span })
+    let (name, shared) = ("table".to_owned(), Vec::new());
+    good.then_some(TableData { name, rows, columns, shared, ended: None, source_span })
 }
 
 fn target(model: &Model, name: &str, source_span: &SourceSpan) -> Result<ColumnTarget, Finding> {

@@ -62,6 +62,8 @@ struct Columns {
     starts: Vec<Column>,
     /// What can be asked for by name besides.
     others: Vec<Column>,
+    /// Parameters that all systems share, among the others.
+    shared: Vec<(String, f64)>,
     masses: bool,
     failed: usize,
     ended: Option<Ended>,
@@ -108,6 +110,7 @@ pub(super) fn read(
         name_source_spans: vec![source_span.clone(); names.len()],
         names: Some(names),
         used: Some(used),
+        shared: columns.shared,
         masses: columns.masses,
         ended: columns.ended,
         hint: None,
@@ -133,6 +136,8 @@ fn of_run(npz: &mut Npz, gas: bool) -> Result<Columns, String> {
         let same = |values: &[f64]| values.iter().all(|x| x.to_bits() == values[0].to_bits());
         let (fixed, varied): (Vec<Column>, Vec<Column>) = p.into_iter().partition(|c| same(&c.1));
         columns.starts = y.into_iter().chain(varied).collect();
+        let first = |(name, values): &Column| Some((name.clone(), *values.first()?));
+        columns.shared = fixed.iter().filter_map(first).collect();
         columns.others = fixed;
     }
     let t = npz.column("t")?;
