@@ -28,9 +28,12 @@ pub(crate) trait Job {
         Vec::new()
     }
 
-    /// Whether there is something that `--resume` goes on from. The job refuses it where it is of another
-    /// run; else what lies beside it is of this run, and may be replaced.
+    /// Whether there is something that `--resume` goes on from. The job refuses it where it is of another run.
     fn goes_on(&self, target: &Target) -> bool;
+
+    /// How the names of the files end that the run writes which `--resume` goes on from: these may be replaced.
+    /// `None` where that cannot be read, which the job refuses.
+    fn former(&self, target: &Target) -> Option<Vec<String>>;
 
     /// How a run is taken up whose result is there, where `--resume` does not do that.
     fn later(&self) -> Option<&'static str>;
@@ -120,8 +123,18 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
         return Err(Finding::error("--overwrite and --resume together")
             .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
     }
-    if args.overwrite || (args.resume && job.goes_on(target)) {
+    if args.overwrite {
         return Ok(());
+    }
+    if args.resume && job.goes_on(target) {
+        let Some(former) = job.former(target) else { return Ok(()) };
+        let is_own = |path: &Path| target.extension(path).is_some_and(|end| former.contains(&end));
+        let foreign = job.others(target).into_iter().find(|path| path.exists() && !is_own(path));
+        return foreign.map_or(Ok(()), |path| {
+            Err(Finding::error("the run that goes on would replace a file that it has not written")
+                .in_file(path.display().to_string())
+                .help("move it away, or leave it out of [output] as the run began"))
+        });
     }
     let later = job.later();
     let exists = |path: PathBuf| {

@@ -52,6 +52,12 @@ impl Target {
         self.folder.join(format!("{}.{extension}", self.name))
     }
 
+    /// How a file of this folder and name ends, as [`file`](Target::file) takes it.
+    pub fn extension(&self, path: &Path) -> Option<String> {
+        let name = path.strip_prefix(&self.folder).ok()?.to_str()?;
+        Some(name.strip_prefix(&self.name)?.strip_prefix('.')?.to_owned())
+    }
+
     /// The result.
     pub fn npz(&self) -> PathBuf {
         self.file("npz")

@@ -18,7 +18,7 @@ use odeum_case::field_ending::{failed, not_stable};
 use odeum_case::field_npz as npz;
 use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
 use odeum_fields::{Options, Outcome, Simulation, Steps, Summary};
-use odeum_io::checkpoint::field::Header;
+use odeum_io::checkpoint::field::{self as checkpoint, Header};
 use odeum_io::file::reason;
 use odeum_io::{Finding, Findings, Target};
 use odeum_ode::Monitor;
@@ -110,6 +110,14 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
         target.checkpoint().exists() || target.npz().exists()
     }
 
+    fn former(&self, target: &Target) -> Option<Vec<String>> {
+        let checkpoint = target.checkpoint();
+        if checkpoint.exists() {
+            return checkpoint::files(&checkpoint);
+        }
+        finished::files(&target.npz(), self.plan.case)
+    }
+
     fn later(&self) -> Option<&'static str> {
         None
     }
@@ -157,8 +165,13 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         Some(header) => header,
         None => first_header(plan, &options, &simulation.summaries().map_err(misplaced)?),
     };
-    let header =
+    let mut header =
         Header { device: plan.kind_of_device(), until: case.time.until.to_bits(), ..header };
+    for end in target::others(case, target).iter().filter_map(|path| target.extension(path)) {
+        if !header.files.contains(&end) {
+            header.files.push(end);
+        }
+    }
 
     let (outcome, ended, written) =
         run_beside_writer(plan, &mut simulation, header, args, target, resumed)?;
@@ -223,6 +236,7 @@ fn first_header(plan: &FieldPlan<'_>, options: &Options, start: &[Summary]) -> H
         masses: start.iter().map(|species| species.mass.to_bits()).collect(),
         frames: Vec::new(),
         tables: [0; 3],
+        files: Vec::new(),
     }
 }
 

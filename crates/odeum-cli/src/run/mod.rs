@@ -15,7 +15,7 @@ use crate::{fields, gpus};
 use batches::Batches;
 use odeum_case::results::Results;
 use odeum_case::{Described, Overrides, Plan, Precision, device};
-use odeum_io::checkpoint::ensemble::LATER;
+use odeum_io::checkpoint::ensemble::{self as checkpoint, LATER};
 use odeum_io::file::Room;
 use odeum_io::{Finding, Findings, Target, ensemble, parallel};
 use odeum_ode::solution::Summary;
@@ -78,13 +78,15 @@ impl<T: Compiled> Job for EnsembleJob<'_, T> {
     }
 
     fn others(&self, target: &Target) -> Vec<PathBuf> {
-        let mut files = ensemble::files(target, &self.plan.case.output.formats);
-        files.push(target.partial());
-        files
+        store::written(self.plan, target)
     }
 
     fn goes_on(&self, target: &Target) -> bool {
         target.checkpoint().exists()
+    }
+
+    fn former(&self, target: &Target) -> Option<Vec<String>> {
+        checkpoint::files(&target.checkpoint())
     }
 
     fn later(&self) -> Option<&'static str> {

@@ -4,7 +4,7 @@ use odeum_case::Plan;
 use odeum_case::results::{Piece, Pieces};
 use odeum_io::checkpoint::ensemble::{Checkpoint, Header, Loaded};
 use odeum_io::file::reason;
-use odeum_io::{Finding, Target};
+use odeum_io::{Finding, Target, ensemble};
 use odeum_ode::{Scalar, Status};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -33,6 +33,7 @@ impl Store {
         every: f64,
     ) -> Result<(Store, Loaded<T>), Finding> {
         let systems = plan.members.len();
+        let files = written(plan, target);
         let header = Header {
             systems,
             batch: plan.case.run.batch.min(systems),
@@ -40,6 +41,7 @@ impl Store {
             saves: plan.options.save_times().len(),
             real: plan.case.run.precision.size(),
             identity: plan.identity().into_iter().map(|(n, v)| (n.to_owned(), v)).collect(),
+            files: files.iter().filter_map(|path| target.extension(path)).collect(),
         };
         let path = target.checkpoint();
         let mut store = Store {
@@ -152,6 +154,13 @@ impl Store {
     pub(super) fn warnings(&self) -> &[Finding] {
         &self.warnings
     }
+}
+
+/// Files that a run writes beside its result.
+pub(super) fn written(plan: &Plan<'_>, target: &Target) -> Vec<PathBuf> {
+    let mut files = ensemble::files(target, &plan.case.output.formats);
+    files.push(target.partial());
+    files
 }
 
 /// The systems of a batch within the piece that holds it.

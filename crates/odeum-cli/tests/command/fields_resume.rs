@@ -271,6 +271,28 @@ fn nothing_is_replaced_where_there_is_nothing_to_go_on_from() {
     assert!(resume().well().err.contains("there is no checkpoint"));
 }
 
+/// Files of other formats than the run began with are somebody else's.
+#[test]
+fn a_run_that_goes_on_replaces_what_it_writes_only() {
+    let folder = Folder::new();
+    let case = |until: &str, formats: &str| {
+        let case = CASE.replace("[13, 12, 11]", "[4, 3, 2]").replace("0.6", until);
+        case.replace("[\"vti\", \"zarr\", \"png\"]", formats)
+    };
+    folder.write("a.toml", case("0.3", "[\"vti\"]")).odeum(&["run", "a.toml"]).well();
+    folder.write("a.zarr", "my own data");
+    let resumed = |until: &str| {
+        folder.write("a.toml", case(until, "[\"vti\", \"zarr\"]"));
+        folder.odeum(&["run", "a.toml", "--resume"])
+    };
+    resumed("0.6").refused(&["a file that it has not written", "a.zarr", "move it away"]);
+    assert_eq!(folder.read("a.zarr"), b"my own data");
+    std::fs::remove_file(folder.path("a.zarr")).unwrap();
+    resumed("0.6").well();
+    // What it has written since is its own.
+    resumed("0.9").well();
+}
+
 /// A result is gone on from only beside its own states: a run that replaced them and failed leaves none.
 #[test]
 fn no_run_goes_on_beside_states_of_another() {

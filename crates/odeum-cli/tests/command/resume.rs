@@ -117,6 +117,25 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
     assert_eq!(folder.files(), ["a.npz", "a.toml", "whole.npz"]);
 }
 
+/// Files of other formats than the run began with are somebody else's.
+#[test]
+fn a_run_that_goes_on_replaces_what_it_writes_only() {
+    let folder = Folder::new();
+    let case = |formats: &str| format!("{CASE}[output]\nformats = [{formats}]\n");
+    folder.write("a.toml", case("\"csv\"")).write("a.csv", "old").write("a.parquet", "my own data");
+    let mut child = folder.start(&["run", "a.toml", "--overwrite", "--checkpoint-every", "0"]);
+    wait_for_checkpoint(&folder, 1_000_000);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    folder.write("a.toml", case("\"csv\", \"parquet\""));
+    let said = folder.odeum(&["run", "a.toml", "--resume"]);
+    said.refused(&["a file that it has not written", "a.parquet", "move it away"]);
+    assert_eq!(folder.read("a.parquet"), b"my own data");
+    std::fs::remove_file(folder.path("a.parquet")).unwrap();
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert!(folder.has("a.parquet") && folder.read("a.csv") != b"old");
+}
+
 /// A checkpoint of a run that was killed half way.
 fn half_way() -> (Folder, Vec<u8>) {
     let folder = Folder::new();

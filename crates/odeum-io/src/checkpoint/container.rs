@@ -1,7 +1,7 @@
 //! The container of all checkpoints: a head that says what results depend on, then sections.
 //!
 //! ```text
-//! head:    "ODEUMCK4", length of the text (u64), text (JSON), SHA-256 of all before
+//! head:    "ODEUMCK5", length of the text (u64), text (JSON), SHA-256 of all before
 //! section: "ODEUMSEC", its number (u64), what it holds, SHA-256 of all before
 //! ```
 //!
@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// The first bytes of every checkpoint but for the version, which follows.
 const MAGIC: &[u8; 7] = b"ODEUMCK";
-const VERSION: u8 = b'4';
+const VERSION: u8 = b'5';
 /// What checkpoints of fields began with while they had a form of their own.
 const OLD_FIELD: &[u8; 7] = b"ODEUMFK";
 const SECTION: &[u8; 8] = b"ODEUMSEC";
@@ -112,6 +112,13 @@ pub(super) fn read_head<H: Head>(
     }
     let head = serde_json::from_value(head).map_err(unreadable)?;
     Ok((head, mark.len() as u64 + length + HASH as u64))
+}
+
+/// The head of a checkpoint, where it can be read.
+pub(super) fn head_of<H: Head>(path: &Path) -> Option<H> {
+    let mut file = File::open(path).ok()?;
+    let size = file.metadata().ok()?.len();
+    Some(read_head(path, &mut file, size).ok()?.0)
 }
 
 /// Writes a checkpoint of one section, whole or not at all.

@@ -4,8 +4,8 @@
 //! fraction are kept as their bits.
 
 use super::container::{
-    FRAME, Head, cannot_open, damaged, differences, of_another_run, read_head, read_single,
-    write_single,
+    FRAME, Head, cannot_open, damaged, differences, head_of, of_another_run, read_head,
+    read_single, write_single,
 };
 use crate::finding::Finding;
 use odeum_fields::{Checkpoint, Problem};
@@ -33,6 +33,8 @@ pub struct Header {
     pub device: String,
     /// Bytes of the tables written: series, lines, structure factors.
     pub tables: [u64; 3],
+    /// How the names of the files and folders end that the run writes beside its result.
+    pub files: Vec<String>,
 }
 
 impl Header {
@@ -64,6 +66,11 @@ pub fn write<T: Scalar>(
     simulation: &Checkpoint<T>,
 ) -> Result<(), Finding> {
     write_single(path, header, |to| simulation.write(to))
+}
+
+/// How the names of the files and folders end that the run of a checkpoint writes; `None` where it cannot be read.
+pub fn files(path: &Path) -> Option<Vec<String>> {
+    head_of::<Header>(path).map(|header| header.files)
 }
 
 /// Reads a checkpoint of the run of a problem that `identity` says.
@@ -111,6 +118,7 @@ mod tests {
             frames: vec![0, 0.5_f64.to_bits()],
             device: "cpu, 8 lanes".to_owned(),
             tables: [812, 0, 431],
+            files: vec!["frames".to_owned(), "pvd".to_owned()],
         };
         let folder = std::env::temp_dir();
         let path = folder.join(format!("odeum-unit-{}.checkpoint", std::process::id()));

@@ -11,6 +11,7 @@ fn header() -> Header {
         saves: 1,
         real: 4,
         identity: vec![("system".into(), "lorenz".into()), ("method".into(), "rkck".into())],
+        files: vec!["csv".into()],
     }
 }
 
