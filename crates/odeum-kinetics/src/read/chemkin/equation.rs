@@ -1,4 +1,5 @@
-//! Chemkin's equations: no blanks needed, and names may hold `+`, `-`, brackets and digits.
+//! Chemkin's equations: no blanks needed, and names may hold `+`, `-`, brackets and digits. A blank counts after a
+//! coefficient only.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,16 +23,33 @@ fn piece<'a>(text: &'a str, species: &HashMap<String, usize>) -> Option<Piece<'a
     if text.eq_ignore_ascii_case("M") {
         return Some(Piece::Generic);
     }
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    // The longest number whose rest is a name: a name may begin with a digit.
-    for end in (1..=digits).rev() {
-        let name = &text[end..];
-        if species.contains_key(name) {
-            let count = crate::read::number::parse(&text[..end], false).ok()?;
-            return Some(Piece::Species(name, count));
+    // A name may begin with a digit: a blank says where the number ends, else the longest name does.
+    let digits = text.len() - text.trim_start_matches(is_numeric).len();
+    let blank = text.match_indices(' ').map(|(at, _)| (at, at + 1));
+    let mut ends = blank.chain((1..=digits).map(|end| (end, end)));
+    let (end, start) = ends.find(|(_, start)| species.contains_key(&text[*start..]))?;
+    let count = crate::read::number::parse(&text[..end], false).ok()?;
+    Some(Piece::Species(&text[start..], count))
+}
+
+fn is_numeric(c: char) -> bool {
+    c.is_ascii_digit() || c == '.'
+}
+
+/// The words of an equation without blanks, but those after a coefficient.
+pub(super) fn joined(words: &[&str]) -> String {
+    let mut text = String::new();
+    for word in words {
+        let before = text.trim_end_matches(is_numeric);
+        let is_number = before.len() < text.len();
+        let is_coefficient = is_number && (before.is_empty() || before.ends_with(['+', '=', '>']));
+        let is_name = !word.starts_with(['+', '=', '<', ')']) && !word.starts_with("(+");
+        if is_coefficient && is_name {
+            text.push(' ');
         }
+        text.push_str(word);
     }
-    None
+    text
 }
 
 /// One side: its terms, with `M` among them, and X of `(+X)`.
@@ -88,7 +106,7 @@ fn without_collider<'a>(
     collider.unwrap_or((text, None))
 }
 
-/// An equation with blanks already taken out.
+/// An equation as [`joined`] gives it.
 pub(super) fn parse(text: &str, species: &HashMap<String, usize>) -> Result<Equation, String> {
     if text.len() > 2000 {
         return Err("an equation of more than 2000 characters".to_owned());
@@ -123,7 +141,7 @@ fn unknown(text: &str, species: &HashMap<String, usize>) -> String {
     }
     let mut names: Vec<String> = Vec::new();
     for part in body.split('+') {
-        let bare = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let bare = part.trim_start_matches(is_numeric).trim_start();
         if part.eq_ignore_ascii_case("HV") {
             return "photons (HV) are not supported".to_owned();
         }
@@ -161,6 +179,31 @@ mod tests {
         assert_eq!(parse("H+O2(+m)<=>H2O(+M)", &species).unwrap().falloff.as_deref(), Some("M"));
         for bad in ["H+=O2", "=O2", "H", "X+H=O2", "H+O2(+M)=H2O", "H++H=O2", "H+HV=O2", "0H=O2"] {
             assert!(parse(bad, &species).is_err(), "{bad}");
+        }
+    }
+    #[test]
+    fn coefficients_of_names_that_begin_with_digits() {
+        let names = ["CH2", "3CH2", "C2H4", "OH", "(CH3)2"];
+        let species: HashMap<String, usize> =
+            names.iter().enumerate().map(|(i, name)| ((*name).to_owned(), i)).collect();
+        let left = |text: &str| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            parse(&joined(&words), &species).unwrap().reactants
+        };
+        for (text, expected) in [
+            ("2 3CH2 => C2H4", &[("3CH2", 2.0)][..]),
+            ("23CH2=>C2H4", &[("3CH2", 2.0)]),
+            ("13 CH2 => C2H4", &[("CH2", 13.0)]),
+            ("1 3 CH2 => C2H4", &[("3CH2", 1.0)]),
+            ("3CH2 => C2H4", &[("3CH2", 1.0)]),
+            ("3 CH2 => C2H4", &[("CH2", 3.0)]),
+            ("O H+3 CH2 => C2H4", &[("OH", 1.0), ("CH2", 3.0)]),
+            ("C2 H4 + 2 OH ( +M ) = 2 (CH3)2 (+ M)", &[("C2H4", 1.0), ("OH", 2.0)]),
+            ("1.00000 3CH2 + 1.00000 CH2 => C2H4", &[("3CH2", 1.0), ("CH2", 1.0)]),
+            (".5 (CH3)2 + 1.5CH2 => C2H4", &[("(CH3)2", 0.5), ("CH2", 1.5)]),
+        ] {
+            let expected: Terms = expected.iter().map(|(n, x)| ((*n).to_owned(), *x)).collect();
+            assert_eq!(left(text), expected, "{text}");
         }
     }
 }

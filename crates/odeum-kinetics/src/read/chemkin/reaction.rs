@@ -157,7 +157,7 @@ fn head(line: usize, text: &str, units: UnitSystem, log: &mut Log) -> Option<Ent
             }
         }
     }
-    let equation = equation.concat();
+    let equation = equation::joined(equation);
     Some(Entry { line, equation, rate, aux: Vec::new(), units, duplicate: false })
 }
 
