@@ -34,15 +34,8 @@ impl<'a> FieldPlan<'a> {
         overrides: &Overrides,
         findings: &Findings,
     ) -> Option<FieldPlan<'a>> {
-        let mut device = overrides.device.clone().unwrap_or_else(|| case.device.clone());
-        match &mut device {
-            Device::Cpu(cpu) => cpu.threads = overrides.threads.or(cpu.threads),
-            other if overrides.threads.is_some() => findings.push(
-                Finding::warning(format!("--threads means nothing to {other}"))
-                    .help("leave it out, or use --device cpu"),
-            ),
-            Device::Cuda(_) => {}
-        }
+        let own = (&case.device, case.threads);
+        let device = overrides.device(own, &case.source_spans, findings);
         (!findings.has_errors()).then_some(FieldPlan { case, device })
     }
 

@@ -1,7 +1,7 @@
 //! From a case file to a run: what the library and this machine say to it.
 
 use crate::available::{Free, Working, available_memory};
-use crate::case::{Case, EnsembleSpec, Precision, SourceSpan};
+use crate::case::{Case, EnsembleSpec, Precision, SourceSpan, SourceSpans};
 use crate::device::threads_of;
 use crate::members::Members;
 use crate::{starts, steps};
@@ -30,6 +30,35 @@ pub struct Overrides {
     pub threads: Option<usize>,
 }
 
+impl Overrides {
+    /// The device of a run with its threads: each as it is said over the case, else as the case has it.
+    pub(crate) fn device(
+        &self,
+        (own, threads): (&Device, Option<usize>),
+        source_spans: &SourceSpans,
+        findings: &Findings,
+    ) -> Device {
+        let mut device = self.device.as_ref().unwrap_or(own).clone();
+        match &mut device {
+            Device::Cpu(cpu) => cpu.threads = self.threads.or(threads),
+            other if self.threads.is_some() => findings.push(
+                Finding::warning(format!("--threads means nothing to {other}"))
+                    .help("leave it out, or use --device cpu"),
+            ),
+            // Those of a case whose device is another for once are not meant for it.
+            other if self.device.is_none() => {
+                if let (Some(_), Some(source_span)) = (threads, source_spans.find("threads")) {
+                    let finding = source_span.error(format!("threads mean nothing to {other}"));
+                    let help = "leave them out: they are those of device = \"cpu\"";
+                    findings.push(finding.into_warning().help(help));
+                }
+            }
+            Device::Cuda(_) => {}
+        }
+        device
+    }
+}
+
 /// A run that is ready to start.
 pub struct Plan<'a> {
     /// What is to be run.
@@ -47,16 +76,8 @@ pub struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Checks everything that can be checked without computing; `None` after reporting.
     pub fn new(case: &'a Case, overrides: &Overrides, findings: &Findings) -> Option<Plan<'a>> {
-        let mut device = overrides.device.clone().unwrap_or_else(|| case.run.device.clone());
-        if let Some(threads) = overrides.threads {
-            match &mut device {
-                Device::Cpu(cpu) => cpu.threads = Some(threads),
-                other => findings.push(
-                    Finding::warning(format!("--threads means nothing to {other}"))
-                        .help("leave it out, or use --device cpu"),
-                ),
-            }
-        }
+        let own = (&case.run.device, case.run.threads);
+        let device = overrides.device(own, &case.source_spans, findings);
         if !case.model.is_direct() {
             check_precision(case, findings);
         }

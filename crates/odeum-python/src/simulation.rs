@@ -78,7 +78,7 @@ impl Simulation {
         if let Some(case) = &mut case {
             case.device = device.unwrap_or(case.device.clone());
             if let Device::Cpu(cpu) = &mut case.device {
-                cpu.threads = threads.or(cpu.threads);
+                cpu.threads = threads.or(case.threads);
             }
         }
         Simulation::of(py, case, Vec::new())

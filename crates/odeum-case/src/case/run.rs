@@ -59,6 +59,8 @@ pub struct RunSpec {
     pub precision: Precision,
     /// Where systems are integrated.
     pub device: Device,
+    /// Threads of the CPU, which may take the place of the device.
+    pub threads: Option<usize>,
     /// Systems between two entries of the checkpoint.
     pub batch: usize,
 }
@@ -69,7 +71,7 @@ const BATCH: usize = 65_536;
 
 impl Default for RunSpec {
     fn default() -> Self {
-        RunSpec { precision: Precision::F64, device: Device::cpu(), batch: BATCH }
+        RunSpec { precision: Precision::F64, device: Device::cpu(), threads: None, batch: BATCH }
     }
 }
 
@@ -79,12 +81,13 @@ pub(super) fn read(
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<RunSpec> {
-    let (precision, device) = read_machine(section, source_spans, findings);
+    let (precision, device, threads) = read_machine(section, source_spans, findings);
     let batch = section
         .get("batch")
         .map_or(Some(BATCH as u64), |field| field.whole(1, u64::from(u32::MAX)));
     section.finish();
-    Some(RunSpec { precision: precision?, device: device?, batch: batch? as usize })
+    let batch = batch? as usize;
+    Some(RunSpec { precision: precision?, device: device?, threads: threads?, batch })
 }
 
 /// Reads `precision`, `device` and `threads`.
@@ -92,13 +95,16 @@ fn read_machine(
     section: &Section<'_>,
     source_spans: &mut SourceSpans,
     findings: &Findings,
-) -> (Option<Precision>, Option<Device>) {
+) -> (Option<Precision>, Option<Device>, Option<Option<usize>>) {
     let choices = [("f64", Precision::F64), ("f32", Precision::F32)];
     let precision = section.get("precision").map_or(Some(Precision::F64), |field| {
         source_spans.put("precision", field.source_span());
         field.choice("precisions", &choices)
     });
-    let threads = section.get("threads").map(|field| field.whole(1, 65_536));
+    let threads = section.get("threads").map_or(Some(None), |field| {
+        source_spans.put("threads", field.source_span());
+        field.whole(1, 65_536).map(|threads| Some(threads as usize))
+    });
     let device = section.get("device").map_or(Some(Device::cpu()), |field| {
         source_spans.put("device", field.source_span());
         let parsed = device::parse(field.text()?);
@@ -106,13 +112,13 @@ fn read_machine(
             field.source_span().error("there is no such kind of device").help(help)
         }))
     });
-    let device = match (device, threads) {
-        (Some(Device::Cpu(cpu)), Some(threads)) => {
-            threads.map(|n| Device::Cpu(odeum_ode::Cpu { threads: Some(n as usize), ..cpu }))
+    let device = device.map(|mut device| {
+        if let Device::Cpu(cpu) = &mut device {
+            cpu.threads = threads.flatten();
         }
-        (device, _) => device,
-    };
-    (precision, device)
+        device
+    });
+    (precision, device, threads)
 }
 
 /// `[run]` of a field.
@@ -120,13 +126,20 @@ fn read_machine(
 pub(super) struct FieldRun {
     pub precision: Precision,
     pub device: Device,
+    /// As of [`RunSpec`].
+    pub threads: Option<usize>,
     /// Steps between two checkpoints.
     pub checkpoint_steps: Option<u64>,
 }
 
 impl Default for FieldRun {
     fn default() -> FieldRun {
-        FieldRun { precision: Precision::F64, device: Device::cpu(), checkpoint_steps: None }
+        FieldRun {
+            precision: Precision::F64,
+            device: Device::cpu(),
+            threads: None,
+            checkpoint_steps: None,
+        }
     }
 }
 
@@ -136,11 +149,11 @@ pub(super) fn read_field(
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<FieldRun> {
-    let (precision, device) = read_machine(section, source_spans, findings);
+    let (precision, device, threads) = read_machine(section, source_spans, findings);
     let steps = section.get("checkpoint_steps").map(|field| field.whole(1, u64::MAX));
     section.finish();
     let checkpoint_steps = steps.map_or(Some(None), |steps| steps.map(Some))?;
-    Some(FieldRun { precision: precision?, device: device?, checkpoint_steps })
+    Some(FieldRun { precision: precision?, device: device?, threads: threads?, checkpoint_steps })
 }
 
 /// `[output]`.

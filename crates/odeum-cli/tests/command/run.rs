@@ -378,3 +378,30 @@ fn pictures_of_sweeps_follow_their_axes() {
     let (svg, _) = drawn("table = \"t.csv\"\nsweep = { q = [0.0, 1.0] }\ncount = 2");
     assert!(svg.contains("; table row 1, copy 0"), "{svg}");
 }
+
+/// Threads of the case are those of the processor, also where the command line says that it is to be that.
+#[test]
+fn threads_of_a_case_stay_with_the_processor() {
+    let folder = Folder::new();
+    let field = "[system]\nspecies = [\"u\"]\nequations = { u = \"0.01*lap(u)\" }\n[grid]\nshape = [4, 4, 4]\n\
+                 spacing = 0.1\n[initial]\nu = \"x\"\n[time]\nuntil = 0.1\nstep = 0.05\n";
+    for case in [DECAY, field] {
+        let on = |device: &str| {
+            folder.write("a.toml", format!("{case}[run]\nthreads = 3\ndevice = \"{device}\"\n"));
+        };
+        for (device, args) in [
+            ("cpu", &["run", "a.toml", "--overwrite"][..]),
+            ("cpu", &["run", "a.toml", "--overwrite", "--device", "cpu"]),
+            ("cuda", &["run", "a.toml", "--overwrite", "--device", "cpu"]),
+        ] {
+            on(device);
+            let said = folder.odeum(args).well();
+            assert!(said.out.contains("cpu, 3 threads"), "{args:?}: {}", said.out);
+            assert!(!said.err.contains("mean nothing"), "{args:?}: {}", said.err);
+        }
+        let said = folder.odeum(&["check", "a.toml"]).well();
+        for part in ["threads mean nothing to cuda:0", "a.toml:", "device = \"cpu\""] {
+            assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+        }
+    }
+}

@@ -52,6 +52,8 @@ pub struct FieldCase {
     pub precision: Precision,
     /// `run.device`.
     pub device: Device,
+    /// `run.threads`, of the CPU, which may take the place of the device.
+    pub threads: Option<usize>,
     /// Memory needed at most, of a GPU its own aside \[bytes\].
     pub memory: u128,
     /// Steps between two checkpoints, beside those that are due by the clock.
@@ -209,6 +211,7 @@ pub(super) fn read(
         time: time?,
         precision: run.precision,
         device: run.device,
+        threads: run.threads,
         memory,
         checkpoint_steps: run.checkpoint_steps,
         output: output?,
