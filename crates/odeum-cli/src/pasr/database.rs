@@ -2,8 +2,8 @@
 
 use super::refused;
 use odeum_io::Finding;
-use odeum_kinetics::pasr::{Pasr, PasrSettings, RunError};
-use odeum_kinetics::{Kinetics, Reactor};
+use odeum_kinetics::pasr::{Pasr, PasrError, PasrSettings, RunError};
+use odeum_kinetics::{EquilibriumError, Kinetics, Reactor};
 use odeum_ode::{Device, Ensemble, Error, Method, Monitor, Options, Solver, Tolerance};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -95,7 +95,15 @@ impl Database {
                 Err(RunError::Reaction(Failure::System(status))) => {
                     return Err(place(format!("a particle could not be integrated: {status}")));
                 }
-                Err(RunError::Pasr(error)) => return Err(place(error.to_string())),
+                Err(RunError::Pasr(error)) => {
+                    let finding = place(error.to_string());
+                    return Err(match error {
+                        PasrError::Particle {
+                            error: EquilibriumError::Enthalpy { .. }, ..
+                        } => finding.help(refused::COLDER),
+                        _ => finding,
+                    });
+                }
             }
         }
         Ok(database)

@@ -17,8 +17,10 @@ pub(super) fn finding(error: &PasrError, settings: &PasrSettings) -> Finding {
                 "tau_res" => "--tau-res",
                 "tau_mix" => "--tau-mix",
                 "tau_pair" => "--tau-pair",
+                "pressure" => "--pressure",
                 other => other,
             };
+            let value = if *field == "pressure" { value / ONE_ATM } else { *value };
             Finding::error("no reactor can be made of this")
                 .field(option)
                 .found(value)
@@ -27,9 +29,22 @@ pub(super) fn finding(error: &PasrError, settings: &PasrSettings) -> Finding {
         PasrError::Gas { field, error: EquilibriumError::State(error) } => {
             gas_finding(field, error, settings)
         }
+        PasrError::Flame { temperature, bounds } => {
+            let finding = Finding::error(error.to_string());
+            // Thin gas falls apart into atoms, which takes more heat than it has.
+            if *temperature < bounds.0 {
+                let found = settings.pressure / ONE_ATM;
+                return finding.field("--pressure").found(found).help("give a higher pressure");
+            }
+            finding.field("--temperature").found(settings.temperature).help(COLDER)
+        }
         other => Finding::error(other.to_string()),
     }
 }
+
+/// What to do where flames are hotter than the data.
+pub(super) const COLDER: &str = "lower --temperature or --phi, dilute --oxidizer, as by O2:1, N2:3.76, or take a \
+                                 mechanism whose thermodynamic data reach further";
 
 fn gas_finding(field: &str, error: &StateError, settings: &PasrSettings) -> Finding {
     let finding = Finding::error(error.to_string()).help(gas::remedy(error).1);

@@ -271,6 +271,25 @@ fn states_of_a_stirred_reactor_outside_the_data_are_told() {
     assert!(!said.err.contains(told), "{}", said.err);
 }
 
+/// What no run could compute is refused at the start, by the option that is to blame.
+#[test]
+fn flames_beyond_the_data_are_refused() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen().replace("[200, 1000, 3500]", "[200, 1000, 1500]"));
+    let args =
+        ["pasr", "h2.yaml", "--particles", "4", "--residence-times", "0.02", "--temperature"];
+    let pasr = |more: &[&str]| folder.odeum(&[&args[..], more].concat());
+    let parts =
+        ["burns to 2", "data hold from 300 to 1500 K", "`--temperature`", "lower --temperature"];
+    pasr(&["800", "--pressure", "1"]).refused(&parts);
+    folder.write("h2.yaml", hydrogen());
+    for pressure in ["1e-300", "1e300"] {
+        let said = pasr(&["800", "--pressure", pressure]);
+        said.refused(&["`--pressure`", &format!("{:?}", pressure.parse::<f64>().unwrap())]);
+    }
+    assert!(!folder.has("pasr.npz"));
+}
+
 /// Any fuel in any oxidizer, in mechanisms that write their species as they like.
 #[test]
 fn a_stirred_reactor_of_other_gases() {

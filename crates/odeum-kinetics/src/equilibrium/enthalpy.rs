@@ -88,11 +88,7 @@ impl Kinetics {
         }
         let y: Vec<f64> = mass_fractions.iter().map(|y| y.max(0.0)).collect();
         let mut standard = Standard::new(expected);
-        let bounds = self.temperature_bounds();
-        let (mut low, mut high) = (bounds.0 * (1.0 - MARGIN), bounds.1 * (1.0 + MARGIN));
-        if !(high.is_finite() && low > 0.0) {
-            (low, high) = (low.max(1.0), high.min(1e5));
-        }
+        let (mut low, mut high) = self.sought_temperatures();
         let mut t = if guess > low && guess < high { guess } else { 0.5 * (low + high) };
         let ends = (low, high);
         for _ in 0..MAX_ITERATIONS {
@@ -116,6 +112,13 @@ impl Kinetics {
             }
         }
         self.within(t, ends, enthalpy, &y, &mut standard)
+    }
+
+    /// Between which temperatures \[K\] that of an enthalpy is sought.
+    pub(crate) fn sought_temperatures(&self) -> (f64, f64) {
+        let bounds = self.temperature_bounds();
+        let (low, high) = (bounds.0 * (1.0 - MARGIN), bounds.1 * (1.0 + MARGIN));
+        if high.is_finite() && low > 0.0 { (low, high) } else { (low.max(1.0), high.min(1e5)) }
     }
 
     /// `t` unless the bracket shrank onto one of its ends: then the enthalpy lies outside.

@@ -24,7 +24,15 @@ pub enum PasrError {
         /// Why.
         error: EquilibriumError,
     },
-    /// A particle whose state is none after mixing or reaction.
+    /// Gas that burns to a temperature beyond the thermodynamic data.
+    Flame {
+        /// Of the equilibrium of the mixture \[K\].
+        temperature: f64,
+        /// Between which the data hold \[K\].
+        bounds: (f64, f64),
+    },
+    /// A particle whose state is none after mixing or reaction: the reaction was integrated too coarsely, or the gas
+    /// left the thermodynamic data.
     Particle {
         /// Which.
         particle: usize,
@@ -42,11 +50,13 @@ impl fmt::Display for PasrError {
                 write!(f, "{field} = {value}: expected {expected}")
             }
             PasrError::Gas { field, error } => write!(f, "{field}: {error}"),
-            PasrError::Particle { particle, time, error } => write!(
+            PasrError::Flame { temperature, bounds: (low, high) } => write!(
                 f,
-                "particle {particle} after {time} s: {error}; integrate the reaction with a \
-                 smaller tolerance"
+                "the mixture burns to {temperature:.0} K, and the thermodynamic data hold from {low} to {high} K"
             ),
+            PasrError::Particle { particle, time, error } => {
+                write!(f, "particle {particle} after {time} s: {error}")
+            }
         }
     }
 }

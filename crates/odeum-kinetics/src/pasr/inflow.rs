@@ -4,6 +4,7 @@ use super::error::PasrError;
 use super::settings::{Feed, PasrSettings};
 use crate::equilibrium::EquilibriumError;
 use crate::kinetics::Kinetics;
+use crate::reactor::GasState;
 
 /// Enthalpy [J/kg], temperature \[K\] and composition of a gas.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,19 @@ impl Inflow {
         let burnt = kinetics
             .equilibrate_hp(t, settings.pressure, &fresh)
             .map_err(of("the equilibrium of the mixture at temperature and pressure"))?;
+        let (low, high) = kinetics.sought_temperatures();
+        let temperature = burnt.temperature;
+        if !(temperature > low && temperature < high) {
+            return Err(PasrError::Flame { temperature, bounds: kinetics.temperature_bounds() });
+        }
+        if !has_rates(kinetics, &burnt) {
+            let expected = "a pressure at which the rates of reactions are finite";
+            return Err(PasrError::Setting {
+                field: "pressure",
+                value: settings.pressure,
+                expected,
+            });
+        }
         let cold = |mass_fractions: Vec<f64>| Gas {
             enthalpy: kinetics.enthalpy_mass(t, &mass_fractions),
             temperature: t,
@@ -83,6 +97,16 @@ impl Inflow {
         self.due[most] -= self.shares.iter().sum::<f64>();
         &self.streams[most]
     }
+}
+
+/// Whether the rates of a gas are finite.
+fn has_rates(kinetics: &Kinetics, gas: &GasState) -> bool {
+    let amounts = gas.mass_fractions.iter().zip(&kinetics.recip_weight);
+    let concentrations: Vec<f64> = amounts.map(|(y, r)| gas.density * y * r).collect();
+    let mut rates = vec![0.0; kinetics.n_species()];
+    let mut work = vec![0.0; kinetics.workspace()];
+    kinetics.net_production_rates(gas.temperature, &concentrations, &mut rates, &mut work);
+    rates.iter().all(|rate| rate.is_finite())
 }
 
 #[cfg(test)]
