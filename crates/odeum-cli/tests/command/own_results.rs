@@ -134,6 +134,36 @@ fn a_run_begins_where_another_ended() {
     folder.odeum(&["check", "c.toml"]).refused(&["the table holds mass fractions", "c.toml:5:"]);
     folder.write("c.toml", burning(AIR, "table = \"a.npz\""));
     folder.odeum(&["check", "c.toml"]).refused(&["the table holds mass fractions"]);
+    // Temperatures and pressures alone are no fractions.
+    let hot = "table = \"a.npz\"\ncolumns = [\"T\", \"p\"]";
+    for gas in [AIR, "mole_fractions = { N2 = 1 }"] {
+        folder.write("c.toml", burning(gas, hot)).odeum(&["check", "c.toml"]).well();
+    }
+    let some = "table = \"a.npz\"\ncolumns = [\"T\", \"N2\"]";
+    folder.write("c.toml", burning("mole_fractions = { N2 = 1 }", some));
+    folder.odeum(&["check", "c.toml"]).refused(&["the table holds mass fractions"]);
+}
+
+/// Of two columns of one name nobody knows which is the temperature.
+#[test]
+fn a_species_called_as_a_variable_is_no_column() {
+    let folder = Folder::new();
+    for name in ["T", "p"] {
+        folder.write("h2.yaml", hydrogen().replace("AR", name));
+        folder.write("a.toml", burning(AIR, "count = 1"));
+        folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+        folder
+            .write("b.toml", burning("", "table = \"a.npz\""))
+            .odeum(&["check", "b.toml"])
+            .refused(&[
+                &format!("gases with a species `{name}`"),
+                "b.toml:5:",
+                "rename the species",
+            ]);
+        let columns = "table = \"a.npz\"\ncolumns = [\"H2\", \"O2\", \"N2\"]";
+        folder.write("b.toml", burning("temperature = 1100", columns));
+        folder.odeum(&["check", "b.toml"]).well();
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod result;
 use super::inputs::Inputs;
 use super::names;
 use super::reader::{Field, SourceSpan};
-use crate::gas::{Basis, Mixture};
+use crate::gas::{Basis, Mixture, PRESSURE, TEMPERATURE};
 use crate::model::{Model, Start};
 use crate::suggest;
 use odeum_io::{Finding, Findings, Source};
@@ -151,18 +151,22 @@ pub(super) fn read(
             return None;
         }
     };
-    if raw.masses && !takes_masses(model) {
-        let message = "the table holds mass fractions, and the case has other compositions";
-        return field
-            .refuse(message, "give the composition by mass_fractions, or by the table alone");
-    }
     raw.warnings.iter().for_each(|warning| findings.push(warning.clone()));
     let shared = raw.shared.iter().filter(|_| columns.is_none());
     let shared = shared.filter_map(|(name, value)| Some((model.variable(name)?, *value))).collect();
+    let is_other = raw.masses && !takes_masses(model);
     let wanted = match columns {
         Some(columns) => chosen(&raw, &columns, model, findings)?,
+        None if is_other => Vec::new(),
         None => by_name(&raw, field, model, findings)?,
     };
+    if is_other && (wanted.is_empty() || wanted.iter().any(|wanted| is_share(model, wanted.target)))
+    {
+        let message = "the table holds mass fractions, and the case has other compositions";
+        let help = "give the composition by mass_fractions, or by the table alone; or leave those of the table, \
+                    by columns = [\"T\", \"p\"]";
+        return field.refuse(message, help);
+    }
     let mut used: Vec<(ColumnTarget, Vec<f64>)> = Vec::new();
     let mut first: Option<(usize, usize)> = None;
     let mut good = true;
@@ -233,6 +237,14 @@ fn takes_masses(model: &Model) -> bool {
             )
         }
     }
+}
+
+/// True where a column gives the share of a species.
+fn is_share(model: &Model, target: ColumnTarget) -> bool {
+    let Start::Gas(gas) = &model.start else { return false };
+    // The variables are temperature and pressure, then the equivalence ratio or the species.
+    let is_composition = matches!(target, ColumnTarget::Variable(variable) if variable >= 2);
+    is_composition && !matches!(gas.mixture, Mixture::Ratio { .. })
 }
 
 /// A table that is handed over; `lenient` where rows may hold numbers that are none.
@@ -316,11 +328,22 @@ fn by_name(
             "name its columns in order: columns = [\"x\", \"y\"]",
         );
     };
+    let is_used = |column: &usize| raw.used.as_ref().is_none_or(|used| used.contains(column));
+    if let Some(name) = [TEMPERATURE, PRESSURE]
+        .into_iter()
+        .find(|name| raw.masses && places(names, name).into_iter().filter(is_used).count() > 1)
+    {
+        let message =
+            format!("the table is of gases with a species `{name}`, which is no column of its own");
+        let help = "rename the species in the mechanism and compute the table anew, or list other columns to take: \
+                    columns = [\"H2\", \"O2\"]";
+        return field.refuse(message, help);
+    }
     let any_good = raw.columns.iter().any(Result::is_ok);
     let wanted: Vec<Option<Wanted>> = names
         .iter()
         .enumerate()
-        .filter(|(column, _)| raw.used.as_ref().is_none_or(|used| used.contains(column)))
+        .filter(|(column, _)| is_used(column))
         .map(|(column, name)| {
             let source_span = raw.name_source_spans[column].clone();
             let target = match name.as_str() {
