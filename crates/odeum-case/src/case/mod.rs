@@ -220,6 +220,12 @@ fn read_ensemble(
     );
     let method = root.need("method", &help).and_then(|field| field.section());
     let method = method.and_then(|section| method::read(&section, &mut source_spans));
+    if root.holds("system", "spectral_radius")
+        && let Some(source_span) = source_spans.find("radius_bound")
+    {
+        let finding = source_span.error("`spectral_radius` both in [system] and in [method]");
+        findings.push(finding.help("leave one of them out"));
+    }
     let help = "add [tolerance] with rtol = 1e-6 and atol = 1e-9";
     let tolerance = root.need("tolerance", help).and_then(|field| field.section());
     let tolerance = tolerance.and_then(|section| {

@@ -36,6 +36,11 @@ pub(super) fn read(
     let equations = entries(equations, |field| field.text());
     let radius_field = section.get("spectral_radius");
     let radius = match &radius_field {
+        Some(field) if field.is_constant() => match field.number() {
+            Some(radius) if radius >= 0.0 => field.text().map(Some),
+            Some(_) => field.refuse("a spectral radius is not negative", "give a bound of it"),
+            None => None,
+        },
         Some(field) => field.text().map(Some),
         None => Some(None),
     };

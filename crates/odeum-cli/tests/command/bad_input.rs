@@ -213,6 +213,19 @@ fn tolerances_and_options() {
         &["`method.spectral_radius` cannot be -1e-300", "found: -1e-300"],
     );
     assert!(!said.err.contains("radius_bound"), "{}", said.err);
+    let system = |radius: &str| {
+        let equations = "equations = { a = \"-k * a\", b = \"k * a\" }";
+        with(equations, &format!("{equations}\nspectral_radius = \"{radius}\""))
+            .replace("dopri5", "rkc")
+    };
+    folder.write("a.toml", system("2 * k")).odeum(&["check", "a.toml"]).well();
+    refused(system("-5"), &["a spectral radius is not negative", "--> a.toml:6:19"]);
+    refused(system("1/0"), &["`spectral_radius` must be finite", "--> a.toml:6:19"]);
+    let both = system("2 * k").replace("\"rkc\"", "\"rkc\"\nspectral_radius = 4.0");
+    refused(
+        both,
+        &["both in [system] and in [method]", "--> a.toml:13:19", "leave one of them out"],
+    );
     let none = with("states = { a = 1.0, b = 0.0 }", "states = {}")
         .replace("equations = { a = \"-k * a\", b = \"k * a\" }", "equations = {}");
     refused(none, &["there are no states", "--> a.toml:3:10", "states = { x = 1.0"]);
