@@ -177,6 +177,9 @@ impl OutputSpec {
     }
 }
 
+/// Bytes of the name of a result: file systems take 255, and `.NAME.partial.npz.part` is the longest of its files.
+const LONGEST_NAME: usize = 237;
+
 /// Name and folder of the result.
 type Place = (Option<Option<String>>, Option<Option<PathBuf>>);
 
@@ -190,6 +193,11 @@ pub(super) fn read_place(section: &Section<'_>) -> Place {
                 "the name of the result is not a plain file name",
                 "give a name without folder and extension; the folder goes into `folder`",
             );
+        }
+        if name.len() > LONGEST_NAME {
+            let message = format!("the name of the result has more than {LONGEST_NAME} bytes");
+            return field
+                .refuse(message, "give a shorter one: the names of all files begin with it");
         }
         Some(name.strip_suffix(".npz").unwrap_or(name).to_owned())
     });

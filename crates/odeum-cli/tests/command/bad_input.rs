@@ -400,6 +400,8 @@ fn unknown_names_get_the_nearest_known() {
     refused(perturb, &["no state or parameter `aa`", "did you mean `a`?"]);
     let device = format!("{DECAY}[run]\ndevice = \"gpu\"\n");
     refused(device, &["no such kind of device", "cuda:N"]);
+    let name = format!("{DECAY}[output]\nname = \"{}\"\n", "n".repeat(240));
+    refused(name, &["the name of the result has more than 237 bytes", "--> a.toml:17:8"]);
 }
 
 #[test]
