@@ -5,7 +5,7 @@ use odeum_ode::{
     Compiled, Controller, DynSystem, Method, Options, Real, Solution, Status, System, Tolerance,
 };
 
-/// The first component is the stiff one; nothing moves it but itself.
+/// The stiff component is moved by nothing but itself.
 #[derive(Clone, Copy)]
 enum Stiff {
     /// x' = λ (5 − x), y' = x − y.
@@ -14,6 +14,10 @@ enum Stiff {
     Following,
     /// x' = −λ (x − cos t), y' = −exp(min(t, 12)) (y − sin t): y becomes the stiffer one.
     Overtaken,
+    /// T' = (300 − T)/10, c' = 2 − λ c / (c + 10⁻⁶): the rate of a small amount, beside a temperature.
+    Saturated,
+    /// a' = −a/10, c' = 1 − λ c².
+    Quadratic,
 }
 
 impl System for Stiff {
@@ -37,6 +41,14 @@ impl System for Stiff {
             Stiff::Overtaken => {
                 dydt[0] = -p[0] * (y[0] - t.cos());
                 dydt[1] = -t.min(R::lit(12.0)).exp() * (y[1] - t.sin());
+            }
+            Stiff::Saturated => {
+                dydt[0] = R::lit(0.1) * (R::lit(300.0) - y[0]);
+                dydt[1] = R::lit(2.0) - p[0] * y[1] / (y[1] + R::lit(1e-6));
+            }
+            Stiff::Quadratic => {
+                dydt[0] = -R::lit(0.1) * y[0];
+                dydt[1] = R::lit(1.0) - p[0] * y[1] * y[1];
             }
         }
     }
@@ -95,6 +107,23 @@ fn stiffness_that_moves_to_another_component_is_found() {
     let of = ([1.001, 1.0], 1e3, 8.0);
     let wanted = [8.0_f64.cos(), 8.0_f64.sin()];
     near(&end::<f64>(Stiff::Overtaken, of, &fixed(0.005), (1e-6, 1e-9)), wanted, 1e-2);
+}
+
+/// Far beyond 10⁻⁶ the rate of c does not change.
+#[test]
+fn a_large_component_hides_no_stiffness_of_a_small_one() {
+    let of = ([1000.0, 0.0], 50.0, 1.0);
+    let wanted = [300.0 + 700.0 * (-0.1_f64).exp(), 0.0];
+    near(&end::<f64>(Stiff::Saturated, of, &fixed(0.01), (1e-6, 1e-9)), wanted, 1e-2);
+    near(&end::<f64>(Stiff::Saturated, of, &Method::rkc(), (1e-6, 1e-6)), wanted, 1e-2);
+}
+
+/// On the two sides of c, as far apart as a part of a, the rates differ.
+#[test]
+fn an_estimate_settles_where_f_is_curved() {
+    let of = ([1.0, 0.01], 1e4, 1.0);
+    let wanted = [(-0.1_f64).exp(), 0.01];
+    near(&end::<f32>(Stiff::Quadratic, of, &Method::rkc(), (1e-4, 1e-7)), wanted, 1e-3);
 }
 
 /// h' = 1 − h √h: a basin that fills over a weir. Below zero there is no rate.

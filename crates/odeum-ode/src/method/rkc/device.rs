@@ -61,7 +61,7 @@ impl OnDevice for Rkc {
             (None, None) => 0,
         };
         text.define("OD_RADIUS_BOUND", bound);
-        text.define("OD_ROOT_EPSILON", literal(epsilon(subject.word).sqrt()));
+        text.define("OD_PART_OF_STATE", literal(radius::part_of_state(epsilon(subject.word))));
         let is_float = subject.word == size_of::<f32>();
         let reduction = if is_float { reduction::<f32>() } else { reduction::<f64>() };
         text.define("OD_REDUCTION", literal(reduction));

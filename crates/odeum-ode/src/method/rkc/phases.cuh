@@ -168,7 +168,7 @@ template <class Vectors> OD_FN void od_rkc_decide(const OdTask &task, OdRkcLoop 
     }
 #if !OD_RADIUS_BOUND
     if (power) {
-        od_power_start(task, loop.power, x, od_abs(loop.c.length));
+        od_power_start(loop.power, x, od_abs(loop.c.length));
         loop.at = c.t;
         loop.phase = OD_IN_POWER;
     }

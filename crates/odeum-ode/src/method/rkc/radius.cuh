@@ -1,7 +1,7 @@
 // The spectral radius by the nonlinear power method. The meaning is that of radius.rs, statement for statement.
 //
-// Every kernel of Runge-Kutta-Chebyshev has the vectors of a system in its own way. `Vectors` gives their Euclidean norms, and moves
-// w, where f is evaluated next.
+// Every kernel of Runge-Kutta-Chebyshev has the vectors of a system in its own way. `Vectors` measures them, and moves w, where f
+// is evaluated next.
 
 // The Euclidean norm of numbers that `squares` multiplies by a unit and sums the squares of.
 template <class Squares> OD_FN real od_euclid(Squares squares) {
@@ -29,41 +29,48 @@ OD_FN real od_moved(const OdTask &task, OdMove move, real a, int i, bool mirrore
     if (move == OD_TO_STATE) return y;
     if (move == OD_MIRROR || move == OD_MIRROR_ONE) return mirrored || move == OD_MIRROR ? y - (w - y) : w;
     if (move == OD_ALONG_ALL) {
-        const real part = od_larger(od_abs(y) * OD_ROOT_EPSILON, od_atol(task, i));
+        const real part = od_larger(od_abs(y) * OD_PART_OF_STATE, od_atol(task, i)) * real(0.5);
         return od_fma(direction, a, __popc(i) % 2 == 1 ? y - part : y + part);
     }
     return od_fma(move == OD_ALONG_SLOPE ? slope : f - slope, a, y);
 }
 
-// The Euclidean norm of the absolute tolerances.
-OD_FN real od_norm_of_atol(const OdTask &task) {
-    return od_euclid([&](real unit) {
-        real sum = real(0);
-#pragma unroll 1
-        for (int i = 0; i < OD_N; ++i) {
-            const real atol = od_atol(task, i) * unit;
-            sum = od_fma(atol, atol, sum);
-        }
-        return sum;
-    });
-}
-
 struct OdPower {
-    real sigma, distance;
+    real sigma;
     int iteration, turns;
     bool mirrored;
 };
 
+// The largest of the components of a state, of f there and of the tolerances, each with its share of a direction.
+struct OdAlong {
+    real state, slope, atol;
+};
+
+OD_FN real od_of_span(const OdAlong &along, real longest) { return along.slope * (OD_ROUNDINGS_OF_SPAN * OD_EPSILON) * longest; }
+OD_FN real od_distance(const OdAlong &along, real longest) {
+    const real of_span = od_of_span(along, longest);
+    return od_larger(along.state * OD_PART_OF_STATE, of_span < along.atol ? of_span : along.atol);
+}
+
+// What a direction d is multiplied by, for a move. `along` measures with the shares |d| a; or, with a = 0, all components alike.
+template <class Along> OD_FN real od_stretch(real most, real longest, Along along) {
+    if (!(most > real(0))) return real(0);
+    real distance = od_distance(along(real(1) / most), longest);
+    if (!(distance > OD_UNDERFLOW)) {
+        // The direction is one of components without a scale: that of all stands in.
+        const OdAlong all = along(real(0));
+        distance = od_distance(all, longest);
+        if (!(distance > OD_UNDERFLOW)) distance = od_larger(od_of_span(all, longest), OD_EPSILON);
+    }
+    return distance / most;
+}
+
 // Moves w beside the state, in the direction found last and in every component.
-template <class Vectors> OD_FN void od_power_start(const OdTask &task, OdPower &power, Vectors &x, real longest) {
-    const real d_norm = x.norm_of_direction(), atol = od_norm_of_atol(task);
-    const real of_span = x.norm_of_slope() * (OD_ROUNDINGS_OF_SPAN * OD_EPSILON) * longest;
-    power.distance = od_larger(x.norm_of_state() * OD_ROOT_EPSILON, of_span < atol ? of_span : atol);
-    if (!(power.distance > OD_UNDERFLOW)) power.distance = od_larger(of_span, OD_EPSILON);
+template <class Vectors> OD_FN void od_power_start(OdPower &power, Vectors &x, real longest) {
     power.sigma = real(0);
     power.iteration = power.turns = 0;
     power.mirrored = false;
-    x.move(OD_ALONG_ALL, d_norm > real(0) ? power.distance / d_norm : real(0));
+    x.move(OD_ALONG_ALL, x.stretch_of_direction(longest));
 }
 
 enum OdPowerNext { OD_POWER_ON, OD_POWER_FOUND, OD_POWER_FAILED };
@@ -72,7 +79,7 @@ enum OdPowerNext { OD_POWER_ON, OD_POWER_FOUND, OD_POWER_FAILED };
 template <class Vectors> OD_FN OdPowerNext od_power_turn(OdPower &power, Vectors &x, real longest) {
     const real change = x.norm_of_change(), before = power.sigma;
     const bool finite = change < od_inf(), nowhere = !finite && power.mirrored;
-    if (finite || nowhere) power.sigma = change / power.distance;
+    if (finite || nowhere) power.sigma = change / x.norm_of_move();
     // Where f ends on one side of the state it may go on on the other; where it ends on both there is no radius.
     if (nowhere) return OD_POWER_FAILED;
     power.mirrored = !finite;
@@ -86,6 +93,12 @@ template <class Vectors> OD_FN OdPowerNext od_power_turn(OdPower &power, Vectors
     if (power.iteration >= OD_POWER_ITERATIONS) return OD_POWER_FAILED;
     // A direction that f does not feel is left by mirroring one component.
     const bool moves = finite && change > real(0);
-    x.move(moves ? OD_ALONG_CHANGE : finite ? OD_MIRROR_ONE : OD_MIRROR, moves ? power.distance / change : real(0), power.iteration % OD_N);
+    real stretch = real(0);
+    if (moves) {
+        // On the side of the state where w is.
+        stretch = x.stretch_of_change(longest);
+        if (x.cosine_of_change(change) < real(0)) stretch = -stretch;
+    }
+    x.move(moves ? OD_ALONG_CHANGE : finite ? OD_MIRROR_ONE : OD_MIRROR, stretch, power.iteration % OD_N);
     return OD_POWER_ON;
 }

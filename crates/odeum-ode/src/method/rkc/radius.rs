@@ -1,12 +1,16 @@
 //! The spectral radius of ∂f/∂y by a nonlinear power method, on a pack of lanes.
 //!
-//! From a direction v the iteration repeats v ← y + δ (f(v) − f(y)) / |f(v) − f(y)| at a small
-//! fixed distance δ from y; the growth |f(v) − f(y)| / δ settles at the largest |λ|. Sommeijer,
+//! From a direction v the iteration repeats v ← y ± δ (f(v) − f(y)) / |f(v) − f(y)| at a small
+//! distance δ from y; the growth |f(v) − f(y)| / |v − y| settles at the largest |λ|. Sommeijer,
 //! Shampine & Verwer 1998, sec. 3.2; Niemeyer & Sung 2014, appendix, whose test of convergence compares with a
-//! value already overwritten: here it is |σ − σ_old| ≤ 0.01 max(σ, 1/h), as SSV have it.
+//! value already overwritten: here it is |σ − σ_old| ≤ 0.01 max(σ, 1/h), as SSV have it. Three things are not theirs:
 //!
-//! Theirs begins with f(y), or with the direction found last. A component that is zero in it, and that no other one
-//! moves, stays zero: its stiffness is never seen. Here each estimate begins with a part of every component.
+//! - Theirs begins with f(y), or with the direction found last. A component that is zero in it, and that no other one
+//!   moves, stays zero: its stiffness is never seen. Here each estimate begins with a part of every component.
+//! - Their δ is √ε |y|. Where stiffness is that of a small component beside large ones this is many times the component,
+//!   and f is not linear so far away. Here δ is small beside those components that the direction moves.
+//! - The sign keeps v on one side of y, where theirs changes it in every turn, since the largest λ is negative: where f is
+//!   not quite linear the growths on the two sides differ, and never settle.
 
 use super::Rkc;
 use crate::method::rhs::Rhs;
@@ -23,6 +27,12 @@ pub(crate) const SETTLED: f64 = 0.01;
 pub(crate) const LEAST_ITERATIONS: u32 = 3;
 /// Roundings of f times the length of the span: the distance where neither the state nor a tolerance gives one.
 pub(crate) const ROUNDINGS_OF_SPAN: f64 = 64.0;
+
+/// The distance beside the components that a direction moves: f is linear there, and of the digits of its change a third is
+/// no rounding.
+pub(crate) fn part_of_state(epsilon: f64) -> f64 {
+    epsilon.cbrt().powi(2)
+}
 
 pub(crate) struct PowerMethod<L: Lanes> {
     /// The direction found last \[n\], the start of the next estimate.
@@ -70,21 +80,21 @@ pub(crate) struct Estimation<'a, L: Lanes, F: ?Sized> {
 impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
     #[inline(always)]
     fn run(self) {
-        let distance = self.distance();
-        let Estimation { system, at, slope, weights, wanted, cost, .. } = self;
+        let Estimation { system, at, slope, weights, wanted, longest, .. } = self;
+        let (distances, cost) = (Distances { y: at.y, slope, weights, longest }, self.cost);
         let PowerMethod { direction, v, fv } = self.power;
         let n = at.y.len();
-        let zero = L::lit(0.0);
-        let root_epsilon = L::lit(L::Scalar::EPSILON.sqrt());
+        let (zero, one) = (L::lit(0.0), L::lit(1.0));
+        let of_state = L::lit(part_of_state(L::Scalar::EPSILON));
 
-        let d_norm = euclid(n, |i| direction[i]);
-        let stretch = L::select(d_norm.gt(zero), distance / d_norm, zero);
+        let stretch = distances.stretch(|i| direction[i]);
         for i in 0..n {
-            let part = largest(at.y[i].abs() * root_epsilon, weights.atol(i));
+            // Half: of a single component the whole could be the direction's move back.
+            let part = largest(at.y[i].abs() * of_state, weights.atol(i)) * L::lit(0.5);
             let part = if is_negative(i) { -part } else { part };
             v[i] = direction[i].mul_add(stretch, at.y[i] + part);
         }
-        let least = L::lit(1.0) / self.longest;
+        let least = one / longest;
         let (mut sigma, mut open, mut failed) = (zero, wanted, L::from_bits(0));
         let (mut turns, mut mirrored) = (zero, L::from_bits(0));
         for iteration in 1..=Rkc::POWER_ITERATIONS {
@@ -99,10 +109,11 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
             // Where f ends on one side of y it may go on on the other; where it ends on both there is no radius.
             let nowhere = open & !finite & mirrored;
             let before = sigma;
-            sigma = L::select(open & (finite | nowhere), change / distance, sigma);
+            let length = euclid(n, |i| v[i] - at.y[i]);
+            sigma = L::select(open & (finite | nowhere), change / length, sigma);
             failed = failed | nowhere;
             mirrored = open & !finite & !mirrored;
-            turns = L::select(finite, turns + L::lit(1.0), turns);
+            turns = L::select(finite, turns + one, turns);
             let near = L::lit(SETTLED) * largest(sigma, least);
             let stands = turns.ge(L::lit(f64::from(LEAST_ITERATIONS)));
             let settled = open & finite & stands & (sigma - before).abs().le(near);
@@ -115,7 +126,14 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
             }
             // A direction f does not feel is left by mirroring one component.
             let moves = change.gt(zero) & finite;
-            let stretch = L::select(moves, distance / change, zero);
+            let stretch = distances.stretch(|i| fv[i] - slope[i]);
+            let (of_change, of_move) = (one / change, one / length);
+            let mut cosine = zero;
+            for i in 0..n {
+                let along = (fv[i] - slope[i]) * of_change;
+                cosine = along.mul_add((v[i] - at.y[i]) * of_move, cosine);
+            }
+            let stretch = L::select(cosine.lt(zero), -stretch, stretch);
             let turned = iteration as usize % n;
             for i in 0..n {
                 let along = (fv[i] - slope[i]).mul_add(stretch, at.y[i]);
@@ -130,19 +148,52 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
     }
 }
 
-impl<L: Lanes, F: Rhs<L> + ?Sized> Estimation<'_, L, F> {
-    /// δ: small beside the state, or beside what the tolerance calls zero; and so large that f changes by more than its
-    /// roundings where σ limits a step.
+/// What distances from a state follow from.
+struct Distances<'a, L: Lanes> {
+    y: &'a [L],
+    slope: &'a [L],
+    weights: &'a Weights<L>,
+    longest: L,
+}
+
+impl<L: Lanes> Distances<'_, L> {
+    /// What a direction d is multiplied by, for a move by δ.
     #[inline(always)]
-    fn distance(&self) -> L {
-        let (n, epsilon) = (self.at.y.len(), L::Scalar::EPSILON);
-        let of_state = euclid(n, |i| self.at.y[i]) * L::lit(epsilon.sqrt());
-        let of_slope = euclid(n, |i| self.slope[i]) * L::lit(ROUNDINGS_OF_SPAN * epsilon);
-        let of_span = of_slope * self.longest;
-        let atol = euclid(n, |i| self.weights.atol(i));
-        let distance = largest(of_state, L::select(of_span.lt(atol), of_span, atol));
-        let seen = distance.gt(L::lit(underflow::<L::Scalar>()));
-        L::select(seen, distance, largest(of_span, L::lit(epsilon)))
+    fn stretch(&self, d: impl Fn(usize) -> L) -> L {
+        let (zero, one) = (L::lit(0.0), L::lit(1.0));
+        let mut most = zero;
+        for i in 0..self.y.len() {
+            most = largest(most, d(i).abs());
+        }
+        let scale = one / most;
+        let (mut distance, _) = self.along(|i| d(i).abs() * scale);
+        let is_seen = |distance: L| distance.gt(L::lit(underflow::<L::Scalar>()));
+        let unseen = !is_seen(distance) & most.gt(zero);
+        if L::bits(unseen) != 0 {
+            // The direction is one of components without a scale: that of all stands in.
+            let (of_all, of_span) = self.along(|_| one);
+            let least = largest(of_span, L::lit(L::Scalar::EPSILON));
+            distance = L::select(unseen, L::select(is_seen(of_all), of_all, least), distance);
+        }
+        L::select(most.gt(zero), distance / most, zero)
+    }
+
+    /// δ along a direction, of which each component has such a share, the largest 1: small beside the components that it moves, or
+    /// beside what the tolerance calls zero; and so large that f changes by more than its roundings where σ limits a step.
+    /// And what follows from that alone.
+    #[inline(always)]
+    fn along(&self, share: impl Fn(usize) -> L) -> (L, L) {
+        let zero = L::lit(0.0);
+        let (mut of_state, mut of_slope, mut atol) = (zero, zero, zero);
+        for i in 0..self.y.len() {
+            let share = share(i);
+            of_state = largest(of_state, self.y[i].abs() * share);
+            of_slope = largest(of_slope, self.slope[i].abs() * share);
+            atol = largest(atol, self.weights.atol(i) * share);
+        }
+        let of_state = of_state * L::lit(part_of_state(L::Scalar::EPSILON));
+        let of_span = of_slope * L::lit(ROUNDINGS_OF_SPAN * L::Scalar::EPSILON) * self.longest;
+        (largest(of_state, L::select(of_span.lt(atol), of_span, atol)), of_span)
     }
 }
 

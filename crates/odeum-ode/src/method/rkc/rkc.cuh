@@ -102,17 +102,42 @@ struct OdVectors {
             return sum;
         });
     }
-    OD_FN_MEMBER real norm_of_state() const {
-        return norm_of([&](int i) { return get(OD_STATE, i); });
-    }
-    OD_FN_MEMBER real norm_of_direction() const {
-        return norm_of([&](int i) { return get(OD_DIRECTION, i); });
-    }
-    OD_FN_MEMBER real norm_of_slope() const {
-        return norm_of([&](int i) { return get(OD_SLOPE, i); });
-    }
     OD_FN_MEMBER real norm_of_change() const {
         return norm_of([&](int i) { return f[i] - get(OD_SLOPE, i); });
+    }
+    OD_FN_MEMBER real norm_of_move() const {
+        return norm_of([&](int i) { return w[i] - get(OD_STATE, i); });
+    }
+    OD_FN_MEMBER real cosine_of_change(real change) const {
+        const real of_change = real(1) / change, of_move = real(1) / norm_of_move();
+        real sum = real(0);
+        OD_UNROLL
+        for (int i = 0; i < OD_N; ++i) {
+            sum = od_fma((f[i] - get(OD_SLOPE, i)) * of_change, (w[i] - get(OD_STATE, i)) * of_move, sum);
+        }
+        return sum;
+    }
+    template <class Component> OD_FN_MEMBER real stretch_of(Component component, real longest) const {
+        real most = real(0);
+        OD_UNROLL
+        for (int i = 0; i < OD_N; ++i) most = od_larger(most, od_abs(component(i)));
+        return od_stretch(most, longest, [&](real scale) {
+            OdAlong along = {real(0), real(0), real(0)};
+            OD_UNROLL
+            for (int i = 0; i < OD_N; ++i) {
+                const real share = scale > real(0) ? od_abs(component(i)) * scale : real(1);
+                along.state = od_larger(along.state, od_abs(get(OD_STATE, i)) * share);
+                along.slope = od_larger(along.slope, od_abs(get(OD_SLOPE, i)) * share);
+                along.atol = od_larger(along.atol, od_atol(task, i) * share);
+            }
+            return along;
+        });
+    }
+    OD_FN_MEMBER real stretch_of_direction(real longest) const {
+        return stretch_of([&](int i) { return get(OD_DIRECTION, i); }, longest);
+    }
+    OD_FN_MEMBER real stretch_of_change(real longest) const {
+        return stretch_of([&](int i) { return f[i] - get(OD_SLOPE, i); }, longest);
     }
 
     OD_FN_MEMBER real squares_of_euler_error(real trial) const {

@@ -25,13 +25,15 @@ enum OdToldNumber {
 };
 static_assert(OD_TOLD_WORDS <= OD_ABREAST_WORDS && OD_TOLD_NUMBERS <= OD_ABREAST_NUMBERS, "there are rows");
 
-// Sums over the components, for whoever decides.
+// Sums over the components, for whoever decides. A direction is the change of f in the power method, f at a start, else the one found last.
 enum OdSum {
-    OD_OF_PHASE,                // squares of what the phase wants, or the norm of an error
+    OD_OF_PHASE,                // squares of what the phase wants, or the norm of an error; products of move and direction
     OD_NOT_FINITE_SUM,          // above zero: there is a component that is not finite,
     OD_OUTSIDE_SUM,             // that lies outside the data of the model,
     OD_IMPOSSIBLE_SUM,          // that can be none of a state
-    OD_W2, OD_Y2, OD_D2, OD_F2, // squares of w, the state, the direction, f
+    OD_MOVE2, OD_D2,            // squares of the move w - y, of the direction
+    OD_LARGEST_D,               // no sums but the largest: of the direction,
+    OD_LARGEST_YD,              // and of its products with the state
     OD_SUMS
 };
 // A decision of all systems takes about so large a part of a turn.
@@ -42,6 +44,7 @@ static_assert(OD_SUMS <= OD_CELLS && OD_SUMS <= OD_WARPS, "each sum has a cell a
 struct OdVectors {
     const OdTask &task;
     real sums[OD_SUMS];
+    bool in_power;              // these are of a turn of the power method
 #if OD_EVENT
     real passing[4];            // the component of the terminal event before and after a step, and f of it
 #endif
@@ -77,12 +80,17 @@ struct OdVectors {
         move(order, a);
         index = mirrored;
     }
-    // Of reactors: the square of a temperature is a number of full precision, and what is lost beside it does not matter. It is
+    // Of reactors: squares are numbers of full precision, or what is lost does not matter beside that of a temperature; which is
     // never near zero, so that distances are those of states.
-    OD_FN_MEMBER real norm_of_state() const { return od_sqrt(sums[order & OD_ACCEPT ? OD_W2 : OD_Y2]); }
-    OD_FN_MEMBER real norm_of_direction() const { return od_sqrt(sums[order & OD_START ? OD_F2 : OD_D2]); }
-    OD_FN_MEMBER real norm_of_slope() const { return real(0); }
-    OD_FN_MEMBER real norm_of_change() const { return od_sqrt(sums[OD_OF_PHASE]); }
+    OD_FN_MEMBER real norm_of_change() const { return od_sqrt(sums[OD_D2]); }
+    OD_FN_MEMBER real norm_of_move() const { return od_sqrt(sums[OD_MOVE2]); }
+    OD_FN_MEMBER real cosine_of_change(real) const { return sums[OD_OF_PHASE]; }
+    OD_FN_MEMBER real stretch_of_change(real) const {
+        const real most = sums[OD_LARGEST_D];
+        return most > real(0) ? sums[OD_LARGEST_YD] / most * OD_PART_OF_STATE / most : real(0);
+    }
+    // After an estimate that has failed nothing is known of the direction, and the next one begins without.
+    OD_FN_MEMBER real stretch_of_direction(real longest) const { return in_power ? real(0) : stretch_of_change(longest); }
     OD_FN_MEMBER real squares_of_euler_error(real) const { return sums[OD_OF_PHASE]; }
     OD_FN_MEMBER OdNorm error(real) const {
         OdNorm norm;
@@ -187,14 +195,14 @@ od_rkc_abreast(const OdTask task) {
             const real fraction = step * OD_ERROR_OF_SLOPES;
             const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_near_recip(task.rtol);
             OD_OWN(e, i) {
-                const real there = w[i], d = direction[e + aside];
-                sums[OD_W2] = od_fma(there, there, sums[OD_W2]);
-                sums[OD_Y2] = od_fma(y[e], y[e], sums[OD_Y2]);
+                const real there = w[i], change = f[e] - slope[e], move = there - y[e];
+                const real d = phase == OD_IN_POWER ? change : phase == OD_AT_START ? f[e] : direction[e + aside];
+                sums[OD_MOVE2] = od_fma(move, move, sums[OD_MOVE2]);
                 sums[OD_D2] = od_fma(d, d, sums[OD_D2]);
-                sums[OD_F2] = od_fma(f[e], f[e], sums[OD_F2]);
+                sums[OD_LARGEST_D] = od_larger(sums[OD_LARGEST_D], od_abs(d));
+                sums[OD_LARGEST_YD] = od_larger(sums[OD_LARGEST_YD], od_abs(y[e] * d));
                 if (phase == OD_IN_POWER) {
-                    const real change = f[e] - slope[e];
-                    sums[OD_OF_PHASE] = od_fma(change, change, sums[OD_OF_PHASE]);
+                    sums[OD_OF_PHASE] = od_fma(change, move, sums[OD_OF_PHASE]);
                 } else if (phase == OD_AT_EULER) {
                     const real weight = od_weight(task, i, y[e], y[e], od_abs(step) * slope[e]);
                     const real ratio = (f[e] - slope[e]) * (unit * weight);
@@ -232,7 +240,8 @@ od_rkc_abreast(const OdTask task) {
         OD_GROUP_BARRIER();
         // Each sum is completed by a warp.
         if (waits && g.warp < OD_SUMS) {
-            const bool largest = OD_NORM != OD_NORM_RMS && g.warp == OD_OF_PHASE && phase == OD_AT_END;
+            const bool of_norm = OD_NORM != OD_NORM_RMS && g.warp == OD_OF_PHASE && phase == OD_AT_END;
+            const bool largest = of_norm || g.warp == OD_LARGEST_D || g.warp == OD_LARGEST_YD;
             real sum = memory.cells[g.warp][0][g.lane];
             for (int s = 1; s < OD_WARPS; ++s) {
                 const real next = memory.cells[g.warp][s][g.lane];
@@ -256,6 +265,7 @@ od_rkc_abreast(const OdTask task) {
             } else if (waits) {
 #pragma unroll
                 for (int k = 0; k < OD_SUMS; ++k) orders.sums[k] = memory.cells[k][0][g.lane];
+                orders.in_power = loop.phase == OD_IN_POWER;
 #if OD_EVENT
 #pragma unroll
                 for (int k = 0; k < 4; ++k) orders.passing[k] = memory.numbers[k][g.lane];

@@ -55,25 +55,51 @@ struct OdVectors {
     const OdSystem &x;
     OdRkc &rkc;
 
-    OD_FN_MEMBER real norm_of(const real (&vector)[OD_EACH]) const {
+    // Euclidean norm, of components e of the thread, i of the system.
+    template <class Component> OD_FN_MEMBER real norm_of(Component component) const {
         const OdGroup &g = x.g;
         return od_euclid([&](real unit) {
             real sum = real(0);
             OD_OWN(e, i) {
-                const real component = vector[e] * unit;
-                sum = od_fma(component, component, sum);
+                const real part = component(e) * unit;
+                sum = od_fma(part, part, sum);
             }
             return od_group_sum(g, sum);
         });
     }
-    OD_FN_MEMBER real norm_of_state() const { return norm_of(x.y); }
-    OD_FN_MEMBER real norm_of_direction() const { return norm_of(rkc.direction); }
-    OD_FN_MEMBER real norm_of_slope() const { return norm_of(rkc.slope); }
     OD_FN_MEMBER real norm_of_change() const {
+        return norm_of([&](int e) { return rkc.f[e] - rkc.slope[e]; });
+    }
+    OD_FN_MEMBER real norm_of_move() const {
+        return norm_of([&](int e) { return rkc.w[e] - x.y[e]; });
+    }
+    OD_FN_MEMBER real cosine_of_change(real change) const {
         const OdGroup &g = x.g;
-        real change[OD_EACH];
-        OD_OWN(e, i) change[e] = rkc.f[e] - rkc.slope[e];
-        return norm_of(change);
+        const real of_change = real(1) / change, of_move = real(1) / norm_of_move();
+        real sum = real(0);
+        OD_OWN(e, i) sum = od_fma((rkc.f[e] - rkc.slope[e]) * of_change, (rkc.w[e] - x.y[e]) * of_move, sum);
+        return od_group_sum(g, sum);
+    }
+    template <class Component> OD_FN_MEMBER real stretch_of(Component component, real longest) const {
+        const OdGroup &g = x.g;
+        real most = real(0);
+        OD_OWN(e, i) most = od_larger(most, od_abs(component(e)));
+        return od_stretch(od_group_largest(g, most), longest, [&](real scale) {
+            OdAlong along = {real(0), real(0), real(0)};
+            OD_OWN(e, i) {
+                const real share = scale > real(0) ? od_abs(component(e)) * scale : real(1);
+                along.state = od_larger(along.state, od_abs(x.y[e]) * share);
+                along.slope = od_larger(along.slope, od_abs(rkc.slope[e]) * share);
+                along.atol = od_larger(along.atol, od_atol(task, i) * share);
+            }
+            return OdAlong{od_group_largest(g, along.state), od_group_largest(g, along.slope), od_group_largest(g, along.atol)};
+        });
+    }
+    OD_FN_MEMBER real stretch_of_direction(real longest) const {
+        return stretch_of([&](int e) { return rkc.direction[e]; }, longest);
+    }
+    OD_FN_MEMBER real stretch_of_change(real longest) const {
+        return stretch_of([&](int e) { return rkc.f[e] - rkc.slope[e]; }, longest);
     }
     OD_FN_MEMBER void keep_direction() {
         const OdGroup &g = x.g;
@@ -104,7 +130,7 @@ static __device__ __noinline__ bool od_rkc_evaluate(const OdTask &task, OdStepLo
     real before[OD_EACH];       // the stage before the last
     int stage = 2;
     if (aim == OD_FOR_RADIUS) {
-        od_power_start(task, power, vectors, od_abs(c.length));
+        od_power_start(power, vectors, od_abs(c.length));
     } else if (aim == OD_FOR_STEP) {
         od_chebyshev_start(chebyshev, stages);
         const real first = step * chebyshev.theta[1];
