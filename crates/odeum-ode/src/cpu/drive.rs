@@ -1,7 +1,7 @@
 //! The loop that takes a pack of systems through their spans.
 
 use super::Task;
-use super::event::{Sight, Step, Watch};
+use super::event::{self, Sight, Step, Watch};
 use super::guard::Guard;
 use super::pack::{Arrival, Pack};
 use super::ranges::Ranges;
@@ -137,8 +137,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         let state = stepper.state();
         if let Some(watch) = &mut watch {
             let passed = L::bits(accepted);
-            let step =
-                Step { state, slope: stepper.slope(), middle: stepper.middle(), h: attempt.h };
+            let step = Step { state, middle: stepper.middle() };
             sight = watch.look(&pack, &step, t_new, passed);
             accepted = accepted & !L::from_bits(sight.overshot);
         }
@@ -222,8 +221,8 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             }
         }
         if clock >= pack.work_deadline {
-            // A look at the terminal event may take one more.
-            let most = stepper.most_evaluations().map(|most| most + u32::from(watch.is_some()));
+            let looks = if watch.is_some() { event::EVALUATIONS } else { 0 };
+            let most = stepper.most_evaluations().map(|most| most + looks);
             let limit = options.max_evaluations;
             for l in set_bits(pack.overworked(limit, most, clock) & !ended) {
                 pack.finish(l, Status::MaxEvaluations, task, clock);

@@ -7,9 +7,13 @@
 //! A step may go past the level and come back. So where a component moves as far as its level is
 //! away, the cubic through the states and slopes at both ends of the step (Hairer, Nørsett &
 //! Wanner I, sec. II.6) is looked at: if it comes to the level in between, the step is taken
-//! again up to its extremum. Where the method knows the middle of the step and the cubic is far from it,
-//! half the step is taken instead. The same is done where a component that is beyond its level may leave it and
+//! again up to its extremum. The same is done where a component that is beyond its level may leave it and
 //! come back within a step.
+//!
+//! Stiffness divides the error estimates of implicit methods, and steps pass the test within which a component that is forced
+//! goes to and fro many times. So their cubics are tested: those of exponential methods by the state half-way; those of
+//! Rosenbrock methods and Radau, which their stages give, by what they leave of the equation at two places, f(t, p) − p',
+//! through the matrix of the step, as error estimates are filtered. Where the test fails, half the step is taken.
 
 use super::Task;
 use super::pack::Pack;
@@ -28,17 +32,18 @@ pub(crate) const SHORTER: f64 = 0.9;
 
 /// A cubic is trusted that misses the middle by no more than this fraction of what the component moves.
 pub(crate) const MISS: f64 = 1e-3;
+/// The same of a cubic of stages, of what it misses at these places together; less than the tolerance is none.
+pub(crate) const CUBIC_MISS: f64 = 1e-3;
+pub(crate) const PLACES: [f64; 2] = [0.3, 0.7];
+/// Evaluations of the right-hand side that a look takes at most.
+pub(super) const EVALUATIONS: u32 = PLACES.len() as u32;
 
 /// An attempt.
 pub(super) struct Step<'a, L> {
     /// The state at its end \[n\].
     pub(super) state: &'a [L],
-    /// f at its start \[n\].
-    pub(super) slope: &'a [L],
     /// The state half-way \[n\], if the method tells.
     pub(super) middle: Option<&'a [L]>,
-    /// Its signed size.
-    pub(super) h: L,
 }
 
 /// What is known of a terminal event that is being approached.
@@ -72,6 +77,10 @@ pub(super) struct Watch<'a, L> {
     /// The state at the end of a step, and f there \[n\].
     end: Vec<L>,
     end_slope: Vec<L>,
+    /// Step times slopes of the cubic of the component at both ends of it.
+    slopes: [L; 2],
+    /// How far the cubic of the method misses the component at the places together.
+    miss: L,
     /// Lanes whose steps may have come to the level between their ends.
     doubtful: u64,
 }
@@ -88,6 +97,8 @@ impl<'a, L: Lanes> Watch<'a, L> {
             steps: [0.0; 64],
             end: vec![L::lit(0.0); task.dim],
             end_slope: vec![L::lit(0.0); task.dim],
+            slopes: [L::lit(0.0); 2],
+            miss: L::lit(0.0),
             doubtful: 0,
         }
     }
@@ -98,12 +109,16 @@ impl<'a, L: Lanes> Watch<'a, L> {
         sign * (y.lane(l).to_f64() - pack.level(l))
     }
 
+    /// The tolerance of the component at the level of lane `l`, times `fraction`; what rounding makes of the level is no distance.
+    fn tolerance(&self, pack: &Pack<L>, l: usize, fraction: f64) -> f64 {
+        let level = pack.level(l).abs();
+        let rounding = 4.0 * L::Scalar::EPSILON * level;
+        (fraction * (self.atol + self.rtol * level)).max(rounding)
+    }
+
     /// How far beyond the level of lane `l` counts as at it.
     fn near(&self, pack: &Pack<L>, l: usize) -> f64 {
-        let level = pack.level(l).abs();
-        // What rounding makes of the level is no distance.
-        let rounding = 4.0 * L::Scalar::EPSILON * level;
-        (FRACTION * (self.atol + self.rtol * level)).max(rounding)
+        self.tolerance(pack, l, FRACTION)
     }
 
     /// Excesses over a step of lane `l`, and the sign they have kept: negated, less what counts as at the level, if the step begins
@@ -116,8 +131,8 @@ impl<'a, L: Lanes> Watch<'a, L> {
         (states.map(|y| -self.excess(pack, l, y) - near), -1.0)
     }
 
-    /// Finds f at the ends of the steps of size `h` that passed the error test, where the component
-    /// moves as far as its level is away.
+    /// Finds the cubics of the steps of size `h` that passed the error test, and where the component moves as far as its level is
+    /// away, f at their ends or how far they miss it.
     #[inline(always)]
     pub(super) fn probe<M: Stepper<L>>(
         &mut self,
@@ -128,14 +143,16 @@ impl<'a, L: Lanes> Watch<'a, L> {
         passed: u64,
     ) {
         let i = self.event.component;
-        let (state, slope) = (stepper.state()[i], stepper.slope()[i]);
+        let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
+        let cubic = stepper.cubic_slopes(&at, i);
+        self.slopes = cubic.unwrap_or([stepper.slope()[i] * h, L::lit(0.0)]);
+        let state = stepper.state()[i];
         let middle = stepper.middle().map_or(state, |middle| middle[i]);
         self.doubtful = 0;
         for l in set_bits(passed) {
             let ([before, middle, after], _) = self.across(pack, l, [pack.y[i], middle, state]);
-            let moves = (slope.lane(l) * h.lane(l)).to_f64().abs()
-                + (after - middle).abs()
-                + (middle - before).abs();
+            let [start, end] = self.slopes.map(|slope| slope.lane(l).to_f64().abs());
+            let moves = start.max(end) + (after - middle).abs() + (middle - before).abs();
             let nearest = before.max(middle).max(after);
             if self.approaches[l].beyond.is_none() && nearest + BEND * moves >= 0.0 {
                 self.doubtful |= 1 << l;
@@ -144,18 +161,26 @@ impl<'a, L: Lanes> Watch<'a, L> {
         if self.doubtful == 0 {
             return;
         }
-        if let Some(slope) = stepper.end_slope() {
-            self.end_slope.copy_from_slice(slope);
+        let doubtful = L::from_bits(self.doubtful);
+        if cubic.is_some() {
+            self.miss = L::lit(0.0);
+            for theta in PLACES {
+                self.miss = self.miss + stepper.cubic_misses(&at, h, theta, i).abs();
+            }
+            pack.cost.add_fresh::<L>(doubtful, EVALUATIONS);
+        } else if let Some(slope) = stepper.end_slope() {
+            self.slopes[1] = slope[i] * h;
         } else {
             self.end.copy_from_slice(stepper.state());
             let at = Point { t: t_new, y: &self.end, p: &pack.p };
             stepper.evaluate(&at, &mut self.end_slope);
-            pack.cost.add_fresh::<L>(L::from_bits(self.doubtful), 1);
+            self.slopes[1] = self.end_slope[i] * h;
+            pack.cost.add_fresh::<L>(doubtful, 1);
         }
     }
 
     /// Where in a step of lane `l`, as a fraction of it, the component crosses the level and comes back,
-    /// as far as that can be told.
+    /// as far as that can be told; half-way if it cannot.
     fn hidden(&self, pack: &Pack<L>, l: usize, attempt: &Step<L>) -> Option<f64> {
         if self.doubtful >> l & 1 == 0 {
             return None;
@@ -163,8 +188,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
         let i = self.event.component;
         let (ends, side) = self.across(pack, l, [pack.y[i], attempt.state[i]]);
         let sign = if self.event.rises { side } else { -side };
-        let step = sign * attempt.h.lane(l).to_f64();
-        let slopes = [attempt.slope[i], self.end_slope[i]].map(|f| f.lane(l).to_f64() * step);
+        let slopes = self.slopes.map(|slope| slope.lane(l).to_f64() * sign);
         if let Some(middle) = attempt.middle {
             let cubic = (ends[0] + ends[1]) / 2.0 + (slopes[0] - slopes[1]) / 8.0;
             let ([middle], _) = self.across(pack, l, [middle[i]]);
@@ -172,6 +196,13 @@ impl<'a, L: Lanes> Watch<'a, L> {
             if (middle - cubic).abs() > MISS * (moves + slopes[0].abs() + slopes[1].abs()) {
                 return Some(0.5);
             }
+        }
+        let moves = (ends[1] - ends[0]).abs() + slopes[0].abs() + slopes[1].abs();
+        let most = (CUBIC_MISS * moves).max(self.tolerance(pack, l, 1.0));
+        let miss = self.miss.lane(l).to_f64();
+        // What is no number is no small miss.
+        if miss.is_nan() || miss > most {
+            return Some(0.5);
         }
         excursion(ends, slopes)
     }

@@ -243,6 +243,9 @@ pub(super) fn common(text: &mut Text, traits: &Traits) {
             ("OD_EVENT_BEND", event::BEND),
             ("OD_EVENT_SHORTER", event::SHORTER),
             ("OD_EVENT_MISS", event::MISS),
+            ("OD_EVENT_CUBIC_MISS", event::CUBIC_MISS),
+            ("OD_EVENT_PLACE", event::PLACES[0]),
+            ("OD_EVENT_OTHER_PLACE", event::PLACES[1]),
         ] {
             text.define(name, literal(number));
         }

@@ -94,6 +94,17 @@ pub(crate) trait Stepper<L: Lanes> {
         None
     }
 
+    /// h times the slopes of component `i` at both ends of the last attempt, of a method whose stages give a cubic. f at the
+    /// ends is multiplied by the stiffness: of what small errors there make of it the stages are free.
+    fn cubic_slopes(&self, _: &Point<L>, _i: usize) -> Option<[L; 2]> {
+        None
+    }
+
+    /// How far that cubic misses component `i` at a fraction `theta` of the attempt, of size `h`, from `at`: by one evaluation of f.
+    fn cubic_misses(&mut self, _: &Point<L>, _h: L, _theta: f64, _i: usize) -> L {
+        L::lit(0.0)
+    }
+
     /// Evaluations of the right-hand side that one attempt takes at most, a beginning before it
     /// included; `None` without a bound.
     fn most_evaluations(&self) -> Option<u32>;
@@ -123,6 +134,18 @@ pub(crate) trait Stepper<L: Lanes> {
 
     /// Learns which lanes accepted the attempt.
     fn settle(&mut self, accepted: L::Mask);
+}
+
+/// A cubic that rises by so much between ends with h times these slopes, at a fraction of the way: how far it has risen, and h times
+/// its slope.
+#[inline(always)]
+pub(crate) fn cubic_at<L: Lanes>(theta: f64, rise: L, [start, end]: [L; 2]) -> [L; 2] {
+    let (theta, two, three) = (L::lit(theta), L::lit(2.0), L::lit(3.0));
+    let a = start + end - rise * two;
+    let b = rise * three - start * two - end;
+    let risen = a.mul_add(theta, b).mul_add(theta, start) * theta;
+    let slope = (a * three).mul_add(theta, b * two).mul_add(theta, start);
+    [risen, slope]
 }
 
 /// What the systems in the lanes have cost so far.

@@ -254,6 +254,58 @@ fn levels_that_longer_steps_reach_too_early() {
     }
 }
 
+/// x' = −k (x − sin φ) + ω cos φ with φ = ωt + p: x = sin φ, however stiff.
+struct Forced;
+
+impl System for Forced {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn n_params(&self) -> usize {
+        3
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        let phase = p[1] * t + p[2];
+        dydt[0] = p[1] * phase.cos() - p[0] * (y[0] - phase.sin());
+    }
+}
+
+/// Stiffness divides the error estimate, so steps pass the test that are longer than periods.
+#[test]
+fn levels_that_a_forced_component_passes_in_every_period() {
+    let methods = Method::all().into_iter().filter(|method| method.jacobian_by().is_some());
+    for place in places() {
+        let count = if place == Place::Processor { 500 } else { 60 };
+        let part = |s: usize, turn: f64| (s as f64 * turn).fract();
+        let frequency = |s: usize| 0.5 + 2.5 * part(s, 0.618_033_988_7);
+        let phase = |s: usize| 1.9 * part(s, 0.414_213_562_4) - 0.4;
+        for method in methods.clone() {
+            for (stiffness, tol) in
+                [(1e4, 1e-3), (1e6, 1e-3), (1e6, 1e-4), (1e6, 1e-5), (1e6, 1e-6)]
+            {
+                let systems = 0..count;
+                let states = systems.clone().map(|s| phase(s).sin()).collect();
+                let params = (systems.clone().map(|_| stiffness))
+                    .chain(systems.clone().map(frequency))
+                    .chain(systems.clone().map(phase));
+                let ensemble = Ensemble::new(1, states, (0.0, 20.0)).unwrap();
+                let ensemble = ensemble.with_params(params.collect()).unwrap();
+                let options =
+                    Options::new(Tolerance::new(tol, 1e-3 * tol)).end_when_falls(0, vec![-0.5]);
+                let found = solve(place, &DynSystem::new(Forced), &ensemble, &method, &options);
+                let right = |s: usize| {
+                    let time = (std::f64::consts::PI + 0.5_f64.asin() - phase(s)) / frequency(s);
+                    found.status[s] == Status::TerminalEvent && (found.t[s] - time).abs() < 0.05
+                };
+                let missed = systems.filter(|&s| !right(s)).count();
+                let name = method.name();
+                assert_eq!(missed, 0, "{name} at {tol}, {stiffness} on the {place:?}, of {count}");
+            }
+        }
+    }
+}
+
 #[test]
 fn levels_that_do_not_fit_are_refused() {
     let ensemble = Ensemble::repeated(&[0.0, 1.0], 3, (0.0, END)).unwrap();

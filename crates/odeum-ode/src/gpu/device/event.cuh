@@ -1,5 +1,5 @@
 // Ends a system where a component crosses its level. The rules and their reasons are those of the processor
-// (cpu/event.rs): false position by real steps, and a look at the cubic for crossings within a step.
+// (cpu/event.rs): false position by real steps, and a look at the cubic for crossings within a step, if it can be trusted.
 
 // What is known of the terminal event that a system approaches.
 struct OdApproach {
@@ -27,7 +27,9 @@ struct OdPassage {
     real before, after;         // excess at both ends
     real middle;                // excess half-way, of a method that tells it; else that at the end
     bool has_middle;
-    real slopes[2];             // f of the component at both ends; at the end only where it is asked for
+    real slopes[2];             // of its cubic at both ends: of the method's own, or f, at the end only where it is asked for
+    bool has_cubic;             // the cubic is the method's own:
+    real miss;                  // how far it misses the component at the places together, where that is asked for
 };
 
 // Number of the component.
@@ -45,7 +47,7 @@ OD_FN OdSight od_no_sight() { return OdSight{false, false, false, real(0)}; }
 OD_FN OdPassage od_passage(const OdTask &task, const OdEvent &event, real before, real after, real slope) {
     const real sign = task.event_sign, level = event.level;
     const real excess = sign * (after - level);
-    return OdPassage{sign * (before - level), excess, excess, false, {slope, real(0)}};
+    return OdPassage{sign * (before - level), excess, excess, false, {slope, real(0)}, false, real(0)};
 }
 
 // Adds the value half-way.
@@ -54,11 +56,15 @@ OD_FN void od_passes_by(const OdTask &task, const OdEvent &event, OdPassage &pas
     passage.has_middle = true;
 }
 
+// The tolerance of the component at its level, times `fraction`; what rounding makes of the level is no distance.
+OD_FN real od_event_tolerance(const OdTask &task, const OdEvent &event, real fraction) {
+    const real level = od_abs(event.level);
+    return od_larger(fraction * (task.event_atol + task.rtol * level), real(4) * OD_EPSILON * level);
+}
+
 // How far beyond its level a component counts as at it.
 OD_FN real od_event_near(const OdTask &task, const OdEvent &event) {
-    // What rounding makes of the level is no distance.
-    const real level = od_abs(event.level);
-    return od_larger(OD_EVENT_FRACTION * (task.event_atol + task.rtol * level), real(4) * OD_EPSILON * level);
+    return od_event_tolerance(task, event, OD_EVENT_FRACTION);
 }
 
 // The passage as seen from its start: of a component that is at its level or beyond it excesses are negated, less what counts as
@@ -74,10 +80,12 @@ OD_FN OdPassage od_across(const OdTask &task, const OdEvent &event, OdPassage pa
     return passage;
 }
 
-// Whether a step of signed size h moves the component as far as its level is away: then f at its end is asked for.
+// Whether a step of signed size h moves the component as far as its level is away: then f at its end is asked for, or how far the
+// cubic misses it.
 OD_FN bool od_is_doubtful(const OdTask &task, const OdEvent &event, const OdPassage &passed, real h) {
     const OdPassage passage = od_across(task, event, passed);
-    const real moves = od_abs(passage.slopes[0] * h) + od_abs(passage.after - passage.middle) +
+    const real steepest = od_larger(od_abs(passage.slopes[0]), od_abs(passage.slopes[1]));
+    const real moves = od_abs(steepest * h) + od_abs(passage.after - passage.middle) +
                        od_abs(passage.middle - passage.before);
     const real nearest = od_larger(od_larger(passage.before, passage.middle), passage.after);
     return !event.approach.is_past && nearest + OD_EVENT_BEND * moves >= real(0);
@@ -105,7 +113,7 @@ OD_FN real od_excursion(real p, real q, real f, real g) {
 }
 
 // Where in a step of signed size h the component crosses the level and comes back, as a fraction, as far as that can be
-// told from f at both ends; zero where it does not.
+// told; half-way if it cannot, and zero where it does not.
 OD_FN real od_hidden(const OdTask &task, const OdEvent &event, const OdPassage &passed, real h) {
     const OdPassage passage = od_across(task, event, passed);
     const real step = task.event_sign * h;
@@ -116,6 +124,12 @@ OD_FN real od_hidden(const OdTask &task, const OdEvent &event, const OdPassage &
         const real moves = od_abs(passage.middle - p) + od_abs(q - passage.middle);
         const real miss = OD_EVENT_MISS * (moves + od_abs(f) + od_abs(g));
         if (od_abs(passage.middle - cubic) > miss) return R(0.5);
+    }
+    if (passage.has_cubic) {
+        const real moves = od_abs(q - p) + od_abs(f) + od_abs(g);
+        const real most = od_larger(OD_EVENT_CUBIC_MISS * moves, od_event_tolerance(task, event, real(1)));
+        // What is no number is no small miss.
+        if (!(passage.miss <= most)) return R(0.5);
     }
     return od_excursion(p, q, f, g);
 }

@@ -7,33 +7,53 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMem
                          const Method &method, const real (&after)[OD_EACH], real step,
                          OdVerdict &verdict) {
     const OdGroup &g = x.g;
-    real middle[OD_EACH];
-    const bool has_middle = method.middle(middle);
-    // The component before, half-way and after, and f of it before.
-    real of[4] = {real(0), real(0), real(0), x.event_slope};
+    real middle[OD_EACH], slopes[2][OD_EACH];
+    const bool has_middle = method.middle(middle), has_cubic = method.cubic(slopes);
+    // The component before and after, its slope before, and the state half-way or the slope after.
+    real of[4] = {real(0), real(0), x.event_slope, real(0)};
 #if OD_WIDTH == 1
     OD_CONSTANT_STATES(i) {
-        if (i == x.event_component) of[0] = of[1] = of[2] = memory.state[i];
+        if (i == x.event_component) of[0] = of[1] = memory.state[i], of[3] = has_middle ? memory.state[i] : real(0);
     }
 #endif
     OD_OWN(e, i) {
-        if (i == x.event_component) of[0] = x.y[e], of[1] = has_middle ? middle[e] : after[e], of[2] = after[e];
+        if (i == x.event_component) {
+            of[0] = x.y[e], of[1] = after[e];
+            if (has_middle) of[3] = middle[e];
+            if (has_cubic) of[2] = slopes[0][e] / step, of[3] = slopes[1][e] / step;
+        }
     }
     od_group_tell(g, x.event_component, of);
-    OdPassage passage = od_passage(task, c.event, of[0], of[2], of[3]);
-    if (has_middle) od_passes_by(task, c.event, passage, of[1]);
-    od_look_for_event(task, c, passage, step, verdict, [&] {
-        real end[OD_EACH];
-        if (!method.end_slope(end)) {
-            od_evaluate(c, x, memory, verdict.t_new, after);
-            OD_OWN(e, i) end[e] = memory.slope[i];
-        }
-        real slope[1] = {real(0)};
+    OdPassage passage = od_passage(task, c.event, of[0], of[1], of[2]);
+    if (has_middle) od_passes_by(task, c.event, passage, of[3]);
+    passage.has_cubic = has_cubic;
+    if (has_cubic) passage.slopes[1] = of[3];
+    const auto tell = [&](const real (&found)[OD_EACH]) {
+        real told[1] = {real(0)};
         OD_OWN(e, i) {
-            if (i == x.event_component) slope[0] = end[e];
+            if (i == x.event_component) told[0] = found[e];
         }
-        od_group_tell(g, x.event_component, slope);
-        return slope[0];
+        od_group_tell(g, x.event_component, told);
+        return told[0];
+    };
+    od_look_for_event(task, c, passage, step, verdict, [&](OdPassage &passed) {
+        real found[OD_EACH];
+#if OD_IMPLICIT
+        if (has_cubic) {
+#pragma unroll 1
+            for (int k = 0; k < 2; ++k) {
+                const real theta = k == 0 ? OD_EVENT_PLACE : OD_EVENT_OTHER_PLACE;
+                od_cubic_misses(c, x, memory, after, slopes, step, theta, found);
+                passed.miss = passed.miss + od_abs(tell(found));
+            }
+            return;
+        }
+#endif
+        if (!method.end_slope(found)) {
+            od_evaluate(c, x, memory, verdict.t_new, after);
+            OD_OWN(e, i) found[e] = memory.slope[i];
+        }
+        passed.slopes[1] = tell(found);
     });
 }
 #endif
@@ -89,6 +109,8 @@ OD_FN bool od_takes(bool busy) {
 //     void settle(accepted)
 //     bool middle(state)                              with OD_EVENT: the state half-way through the last attempt, and
 //                                                     whether the method tells it (cpu/event.rs says which do)
+//     bool cubic(slopes)                              with OD_EVENT: the slopes, times the step, of the cubic of its stages at
+//                                                     both ends, and whether the method has one
 //     bool end_slope(slope)                           with OD_EVENT: f at its end, and whether the method knows it
 //
 // Who evaluates f at the state without linearising keeps it of the component of the terminal event. An attempt with the

@@ -187,13 +187,13 @@ OD_FN OdVerdict od_verdict(const OdTask &task, OdStepLoop &c, const OdAttempt &a
 }
 
 #if OD_EVENT
-// Looks at an attempt that was accepted so far. `end_slope()`, f of the component at the end, is called where it is
-// wanted.
-template <class EndSlope>
+// Looks at an attempt that was accepted so far. `complete(passage)` finds what is asked for in doubt: the slope at the end or the
+// miss.
+template <class Complete>
 OD_FN void od_look_for_event(const OdTask &task, OdStepLoop &c, OdPassage passage, real step,
-                    OdVerdict &verdict, EndSlope end_slope) {
+                    OdVerdict &verdict, Complete complete) {
     const bool doubtful = od_is_doubtful(task, c.event, passage, step);
-    if (doubtful) passage.slopes[1] = end_slope();
+    if (doubtful) complete(passage);
     od_look(task, c.event, passage, doubtful, step, c.t, verdict.t_new);
     verdict.accepted = !c.event.sight.overshot;
 }

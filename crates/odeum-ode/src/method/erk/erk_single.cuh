@@ -125,12 +125,12 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, const OdParams &p,
     }
     const real before = od_pick(y, watched), after = od_pick(last, watched);
     const OdPassage passage = od_passage(task, c.event, before, after, slope);
-    od_look_for_event(task, c, passage, step, verdict, [&] {
+    od_look_for_event(task, c, passage, step, verdict, [&](OdPassage &passed) {
         if (!OD_FSAL) {
             od_rhs(verdict.t_new, last, p, f);
             ++c.nfev;
         }
-        return od_pick(f, watched);
+        passed.slopes[1] = od_pick(f, watched);
     });
 }
 #endif

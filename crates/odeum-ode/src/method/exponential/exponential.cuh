@@ -19,6 +19,7 @@ struct OdExponential {
 
 #if OD_EVENT
     OD_FN_MEMBER bool end_slope(real (&)[OD_EACH]) const { return false; }
+    OD_FN_MEMBER bool cubic(real (&)[2][OD_EACH]) const { return false; }
     OD_FN_MEMBER bool middle(real (&state)[OD_EACH]) const {
         OD_UNROLL_OWN
         for (int e = 0; e < OD_EACH; ++e) state[e] = half[e];

@@ -3,7 +3,7 @@
 use super::Radau;
 use super::newton::{DIVERGES, MOST_EXCESS, MOST_LEFT, ROUNDINGS, SHRINK, SLOW_DELAY, SLOW_SHRINK};
 use super::stepper::{FAST, SAME_STEP, same_factors};
-use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
+use super::transform::{ALPHA, BETA, C, END_SLOPE, ERROR, GAMMA, T, T_INVERSE};
 use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject, epsilon};
 use odeum_cuda::{Text, literal};
 
@@ -66,4 +66,5 @@ fn write(text: &mut Text, radau: &Radau) {
     let inverse = row(T_INVERSE.as_flattened());
     text.table_in_memory("real", "od_t_inverse(int k, int j)", index, &inverse);
     text.table("real", "od_e(int k)", "k", &row(&ERROR));
+    text.table("real", "od_end_slope(int k)", "k", &row(&END_SLOPE));
 }

@@ -6,7 +6,8 @@
 // side, and one of the real solve, in the instruction cache.
 //
 // Generated before this file: OD_STAGES, OD_MAX_ITERATIONS, the eigenvalues OD_GAMMA and OD_ALPHA + i OD_BETA, the
-// numbers of the iteration, and the coefficient functions od_c(k), od_t(k, j), od_t_inverse(k, j), od_e(k).
+// numbers of the iteration, and the coefficient functions od_c(k), od_t(k, j), od_t_inverse(k, j), od_e(k),
+// od_end_slope(k).
 
 OD_FN real od_power(real x, unsigned exponent) {
     real power = real(1);
@@ -104,6 +105,15 @@ struct OdRadau {
     bool first, rejected;       // no step has been accepted yet; the last attempt was rejected
 
     OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
+    OD_FN_MEMBER bool cubic(real (&slopes)[2][OD_EACH]) const {
+        OD_UNROLL_OWN
+        for (int e = 0; e < OD_EACH; ++e) {
+            const real z[OD_STAGES] = {increment(0, e), increment(1, e), increment(2, e)};
+            slopes[0][e] = -od_fma(z[2], od_e(2), od_fma(z[1], od_e(1), z[0] * od_e(0)));
+            slopes[1][e] = od_fma(z[2], od_end_slope(2), od_fma(z[1], od_end_slope(1), z[0] * od_end_slope(0)));
+        }
+        return true;
+    }
     OD_FN_MEMBER bool end_slope(real (&)[OD_EACH]) const { return false; }
 
     OD_FN_MEMBER void begin() {

@@ -6,11 +6,11 @@
 
 use super::Radau;
 use super::newton::{Component, MOST_LEFT, Progress, ROUNDINGS};
-use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
+use super::transform::{ALPHA, BETA, C, END_SLOPE, ERROR, GAMMA, T, T_INVERSE};
 use crate::linalg::{Complex, Factor, Lu, Pivots, Solve};
 use crate::method::first_step;
 use crate::method::linearised::{Along, Derivatives, Linearised};
-use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
+use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper, cubic_at};
 use crate::tolerance::{Tolerance, Weights, largest, underflow};
 use odeum_core::{Lanes, Scalar};
 
@@ -328,6 +328,30 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
 
     fn slope(&self) -> &[L] {
         &self.slope
+    }
+
+    #[inline(always)]
+    fn cubic_slopes(&self, _: &Point<L>, i: usize) -> Option<[L; 2]> {
+        Some([-combined(&ERROR, &self.z, i), combined(&END_SLOPE, &self.z, i)])
+    }
+
+    #[inline(always)]
+    fn cubic_misses(&mut self, at: &Point<L>, h: L, theta: f64, i: usize) -> L {
+        for k in 0..at.y.len() {
+            let slopes = [-combined(&ERROR, &self.z, k), combined(&END_SLOPE, &self.z, k)];
+            let [risen, slope] = cubic_at(theta, self.candidate[k] - at.y[k], slopes);
+            self.stage[k] = at.y[k] + risen;
+            self.error_estimate[k] = slope / h;
+        }
+        let [residual, ..] = &mut self.f;
+        let point = Point { t: L::lit(theta).mul_add(h, at.t), y: &self.stage, p: at.p };
+        self.equations.slope(&point, residual, &mut self.work);
+        for (f, slope) in residual.iter_mut().zip(&self.error_estimate) {
+            *f = *f - *slope;
+        }
+        let symbolic = self.equations.plan().symbolic();
+        L::outline(Solve { symbolic, lu: &mut self.real, x: residual });
+        residual[i]
     }
 
     fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {

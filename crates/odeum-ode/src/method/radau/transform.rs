@@ -17,6 +17,10 @@ pub(super) const BETA: f64 = 3.050_430_199_247_410_5;
 pub(super) const ERROR: [f64; 3] =
     [-(13.0 + 7.0 * ROOT) / 3.0, (-13.0 + 7.0 * ROOT) / 3.0, -1.0 / 3.0];
 
+/// Weights of h times the slope of the collocation polynomial at the end of a step; at its start they are those of the error estimate,
+/// negated.
+pub(super) const END_SLOPE: [f64; 3] = [(-3.0 + 8.0 * ROOT) / 3.0, (-3.0 - 8.0 * ROOT) / 3.0, 5.0];
+
 /// T: from the transformed increments to those of the stages.
 pub(super) const T: [[f64; 3]; 3] = [
     [0.091_232_394_870_892_94, -0.141_255_295_020_954_2, -0.030_029_194_105_147_424],
@@ -75,6 +79,16 @@ mod tests {
         for i in 0..3 {
             let sum: f64 = a()[i].iter().sum();
             assert!((sum - C[i]).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn slopes_are_those_of_cubics() {
+        for (k, [start, end]) in [(1, [1.0, 1.0]), (2, [0.0, 2.0]), (3, [0.0, 3.0])] {
+            let slope = |weights: [f64; 3]| -> f64 {
+                weights.iter().zip(C).map(|(weight, c)| weight * c.powi(k)).sum()
+            };
+            assert!((slope(ERROR) + start).abs() < 1e-13 && (slope(END_SLOPE) - end).abs() < 1e-13);
         }
     }
 

@@ -95,7 +95,8 @@ template <class Vectors> OD_FN void od_rkc_decide(const OdTask &task, OdRkcLoop 
         if (verdict.accepted) {
             real slope_after;
             const OdPassage passage = x.passage(c.event, slope_after);
-            od_look_for_event(task, c, passage, loop.step, verdict, [&] { return slope_after; });
+            const auto complete = [&](OdPassage &passed) { passed.slopes[1] = slope_after; };
+            od_look_for_event(task, c, passage, loop.step, verdict, complete);
         }
 #endif
         bool lost;

@@ -42,6 +42,7 @@ struct OdRkc {
     }
 
     OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
+    OD_FN_MEMBER bool cubic(real (&)[2][OD_EACH]) const { return false; }
     OD_FN_MEMBER bool end_slope(real (&end)[OD_EACH]) const {
         OD_UNROLL_OWN
         for (int e = 0; e < OD_EACH; ++e) end[e] = f[e];

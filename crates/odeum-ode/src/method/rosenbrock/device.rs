@@ -51,4 +51,7 @@ fn write(text: &mut Text, tableau: &Tableau) {
     text.table_in_memory("int", "od_evaluates(int s)", "s", &evaluates);
     text.table("real", "od_m(int m)", "m", &row(tableau.m));
     text.table("real", "od_e(int m)", "m", &row(tableau.e));
+    let [start, end] = tableau.slopes;
+    text.table("real", "od_start_slope(int m)", "m", &row(start));
+    text.table("real", "od_end_slope(int m)", "m", &row(end));
 }

@@ -156,6 +156,33 @@ fn solutions_and_embedded_solutions_have_their_orders() {
     }
 }
 
+/// Slopes at both ends are derivatives of polynomials b(θ) with the conditions Σ bᵢ Φᵢ(t) = θ^q/γ(t). Where a component follows a
+/// state that is given, k = β⁻¹ (its values at the stages, less that at the start): that of θ² has the slope 2θ.
+#[test]
+fn slopes_have_their_orders_and_those_of_stiff_components() {
+    for (t, order) in ALL.into_iter().zip([2, 3, 4, 3]) {
+        let p = plain(t);
+        let mut stiff = vec![0.0; t.stages()];
+        for i in 0..t.stages() {
+            let sum: f64 = (0..i).map(|j| (p.alpha[i][j] + p.gamma[i][j]) * stiff[j]).sum();
+            stiff[i] = (t.alpha[i] * t.alpha[i] - sum) / p.gamma[i][i];
+        }
+        for (theta, row) in [0.0_f64, 1.0].into_iter().zip(t.slopes) {
+            let b: Vec<f64> = (0..t.stages())
+                .map(|k| row.iter().zip(&p.gamma).map(|(a, g)| a * g[k]).sum())
+                .collect();
+            for tree in (1..=order).flat_map(trees) {
+                let exact =
+                    tree.order() as f64 * theta.powi(tree.order() as i32 - 1) / tree.density();
+                let defect = dot(&b, &weight(&p, &tree)) - exact;
+                assert!(defect.abs() < 1e-10, "{} at {theta}: {defect:e}", t.name);
+            }
+            let defect = dot(&b, &stiff) - 2.0 * theta;
+            assert!(defect.abs() < 1e-10, "{} at {theta}, stiff: {defect:e}", t.name);
+        }
+    }
+}
+
 #[test]
 fn w_methods_have_their_order_with_any_matrix() {
     for t in ALL {

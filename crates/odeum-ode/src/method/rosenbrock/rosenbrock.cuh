@@ -5,13 +5,26 @@
 // much memory as another system.
 //
 // Generated before this file: OD_STAGES, OD_GAMMA, the coefficient functions od_a(s, m), od_c(s, m), od_alpha(s),
-// od_gamma(s), od_m(s), od_e(s), and od_evaluates(s), true of a stage that needs f anew.
+// od_gamma(s), od_m(s), od_e(s), od_start_slope(s), od_end_slope(s), and od_evaluates(s), true of a stage that needs f anew.
 
 struct OdRosenbrock {
+#if OD_EVENT
+    real starts[OD_EACH], ends[OD_EACH];    // slopes of the cubic of the last attempt at its ends, times the step
+#endif
     OD_FN_MEMBER void begin() {}
     OD_FN_MEMBER void settle(bool) {}
     OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
     OD_FN_MEMBER bool end_slope(real (&)[OD_EACH]) const { return false; }
+#if OD_EVENT
+    OD_FN_MEMBER bool cubic(real (&slopes)[2][OD_EACH]) const {
+        OD_UNROLL_OWN
+        for (int e = 0; e < OD_EACH; ++e) {
+            slopes[0][e] = starts[e];
+            slopes[1][e] = ends[e];
+        }
+        return true;
+    }
+#endif
     OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
 
 #if OD_PROBE
@@ -76,6 +89,10 @@ struct OdRosenbrock {
         real error[OD_EACH];
         OD_UNROLL_OWN
         for (int e = 0; e < OD_EACH; ++e) error[e] = real(0);
+#if OD_EVENT
+        stages.combine(OD_STAGES, [](int m) { return od_start_slope(m); }, error, real(1), starts);
+        stages.combine(OD_STAGES, [](int m) { return od_end_slope(m); }, error, real(1), ends);
+#endif
         stages.combine(OD_STAGES, [](int m) { return od_e(m); }, error, real(1), error);
         OdNorm norm;
         od_norm_clear(norm);

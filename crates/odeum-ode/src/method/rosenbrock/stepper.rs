@@ -5,7 +5,7 @@ use crate::linalg::Solve;
 use crate::method::combination::{Combination, Row};
 use crate::method::linearised::Linearised;
 use crate::method::step_matrix::StepMatrix;
-use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
+use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper, cubic_at};
 use crate::tolerance::{Tolerance, Weights};
 use odeum_core::Lanes;
 
@@ -17,6 +17,7 @@ pub(crate) struct RosenbrockStepper<'a, L: Lanes> {
     c: Vec<Row>,
     solution: Row,
     error: Row,
+    slopes: [Row; 2],
     weights: Weights<L>,
     /// Stages Uᵢ [s × n].
     u: Vec<L>,
@@ -43,6 +44,7 @@ impl<'a, L: Lanes> RosenbrockStepper<'a, L> {
             c: tableau.c.iter().map(|row| Row::new(row)).collect(),
             solution: Row::new(tableau.m),
             error: Row::new(tableau.e),
+            slopes: tableau.slopes.map(Row::new),
             weights: Weights::new(tolerance, n),
             u: vec![L::lit(0.0); tableau.stages() * n],
             stage: zeros(),
@@ -68,6 +70,40 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
 
     fn slope(&self) -> &[L] {
         &self.matrix.slope
+    }
+
+    #[inline(always)]
+    fn cubic_slopes(&self, at: &Point<L>, i: usize) -> Option<[L; 2]> {
+        let n = at.y.len();
+        let slope = |row: &Row| {
+            let add = |sum: L, &(s, weight): &(usize, f64)| {
+                self.u[s * n + i].mul_add(L::lit(weight), sum)
+            };
+            row.terms.iter().fold(L::lit(0.0), add)
+        };
+        Some([slope(&self.slopes[0]), slope(&self.slopes[1])])
+    }
+
+    #[inline(always)]
+    fn cubic_misses(&mut self, at: &Point<L>, h: L, theta: f64, i: usize) -> L {
+        let (vectors, scale) = (&self.u[..], L::lit(1.0));
+        for (out, row) in [&mut self.f, &mut self.error_estimate].into_iter().zip(&self.slopes) {
+            L::outline(Combination { out, base: None, vectors, row, scale });
+        }
+        for k in 0..at.y.len() {
+            let rise = self.candidate[k] - at.y[k];
+            let [risen, slope] = cubic_at(theta, rise, [self.f[k], self.error_estimate[k]]);
+            self.stage[k] = at.y[k] + risen;
+            self.error_estimate[k] = slope / h;
+        }
+        let point = Point { t: L::lit(theta).mul_add(h, at.t), y: &self.stage, p: at.p };
+        self.matrix.evaluate(&point, &mut self.f);
+        for (f, slope) in self.f.iter_mut().zip(&self.error_estimate) {
+            *f = *f - *slope;
+        }
+        let symbolic = self.matrix.plan().symbolic();
+        L::outline(Solve { symbolic, lu: &mut self.matrix.lu, x: &mut self.f });
+        self.f[i]
     }
 
     fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {

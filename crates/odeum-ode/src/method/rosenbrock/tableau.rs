@@ -26,6 +26,8 @@ pub struct Tableau {
     pub m: &'static [f64],
     /// Error weights eᵢ = mᵢ − m̂ᵢ \[s\].
     pub e: &'static [f64],
+    /// Weights of h times the slopes at the start and the end of a step: with the states there they give a cubic \[s\] each.
+    pub slopes: [&'static [f64]; 2],
     /// Where the coefficients come from.
     pub reference: &'static str,
 }

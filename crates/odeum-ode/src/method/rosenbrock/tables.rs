@@ -17,6 +17,7 @@ pub const RODAS3: Tableau = Tableau {
     c: &[&[], &[4.0], &[1.0, -1.0], &[1.0, -1.0, -8.0 / 3.0]],
     m: &[2.0, 0.0, 1.0, 1.0],
     e: &[0.0, 0.0, 0.0, 1.0],
+    slopes: [&[5.0, -1.0, 0.0, 0.0], &[-1.0, 1.0, 2.0, 0.0]],
     reference: "A. Sandu, J. G. Verwer, J. G. Blom, E. J. Spee, G. R. Carmichael, F. A. Potra, \
                 Benchmarking stiff ODE solvers for atmospheric chemistry problems II: Rosenbrock \
                 solvers, Atmospheric Environment 31 (1997) 3459-3472",
@@ -78,6 +79,24 @@ pub const RODAS4: Tableau = Tableau {
         1.0,
     ],
     e: &[0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    slopes: [
+        &[
+            11.347_459_592_672_5,
+            -1.468_861_396_321_538_7,
+            -22.263_835_286_236_6,
+            -8.680_657_743_674_718,
+            2.025_137_723_295_662,
+            1.0,
+        ],
+        &[
+            -8.228_730_234_938_53,
+            7.419_415_707_220_189,
+            30.907_158_735_953_562,
+            -17.462_339_442_720_932,
+            6.569_251_402_421_210_5,
+            1.0,
+        ],
+    ],
     reference: "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), \
                 sec. IV.7; their code RODAS, method 1",
 };
@@ -193,6 +212,28 @@ pub const RODAS5P: Tableau = Tableau {
         1.0,
     ],
     e: &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    slopes: [
+        &[
+            18.445_940_457_357_736,
+            0.003_873_660_219_295_693_7,
+            -1.193_724_251_372_218_6,
+            -2.550_612_778_867_943,
+            0.555_146_713_329_451,
+            2.124_108_831_045_040_4,
+            1.427_287_619_443_187_4,
+            0.827_977_789_298_445,
+        ],
+        &[
+            -34.955_848_324_940_53,
+            3.200_848_574_186_358_6,
+            -98.026_538_745_408_1,
+            -53.444_656_354_341_53,
+            31.401_982_662_130_916,
+            43.685_163_807_375_74,
+            7.517_579_526_804_206,
+            2.999_171_094_911_204_7,
+        ],
+    ],
     reference: "G. Steinebach, Construction of Rosenbrock-Wanner method Rodas5P and numerical \
                 benchmarks within the Julia Differential Equations package, BIT 63 (2023) 27",
 };
@@ -221,6 +262,15 @@ pub const ROS34PW2: Tableau = Tableau {
     ],
     m: &[4.184_760_482_319_16, -0.285_192_017_355_495_93, 2.294_280_360_279_042, 1.0],
     e: &[0.277_749_947_647_969_4, -1.403_239_895_175_999, 1.772_630_127_667_551_3, 0.5],
+    slopes: [
+        &[0.832_659_023_16, -1.461_621_337_12, 0.0, -2.398_120_075_189],
+        &[
+            6.368_179_200_128_358,
+            6.795_620_944_466_836,
+            -2.870_098_604_331_056,
+            2.294_280_360_279_042,
+        ],
+    ],
     reference: "J. Rang, L. Angermann, New Rosenbrock W-methods of order 3 for partial \
                 differential algebraic equations of index 1, BIT 45 (2005) 761-787",
 };
