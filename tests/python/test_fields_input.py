@@ -60,6 +60,28 @@ def test_a_state_is_a_start():
     assert np.array_equal(other.arrays["u"], sim.arrays["u"])
 
 
+def test_a_state_has_edge_and_place_of_axes_with_one_cell():
+    """They count: for walls across a layer, and rates that depend on its place."""
+    model = od.Model({"u": "0.1 * lap(u) + z"})
+    options = {"boundary": {"z_low": {"value": 1.0}}, "stencil": "star", "method": "euler", "step": 0.01}
+    box = {"spacing": (0.5, 0.5, 0.2), "origin": (0.0, 0.0, 3.0)}
+    sim = od.Simulation(model, {"u": np.linspace(0, 1, 20).reshape(4, 5)}, **box, **options)
+    sim.advance_to(0.1)
+    state = sim.state
+    assert state.u.dims == ("y", "x") and float(state.z) == 3.1 and state.z.attrs == {"spacing": 0.2}
+    others = [od.Simulation(model, start, t=sim.t, **options) for start in (state, {"u": state.u})]
+    others.append(od.Simulation(model, state, **box, **options))
+    sim.advance_to(0.2)
+    for other in others:
+        assert other.spacing == sim.spacing
+        assert other.origin == pytest.approx(sim.origin)
+        other.advance_to(0.2)
+        np.testing.assert_allclose(other.arrays["u"], sim.arrays["u"], rtol=1e-13)
+    assert refused(state, model, spacing=0.5).field == "start.z"
+    assert refused(state, model, origin=(0, 0, 0)).field == "start.z"
+    assert "attrs['spacing']" in refused(state.assign_coords(z=((), 1.0, {"spacing": 0})), model).field
+
+
 def test_uneven_or_falling_coordinates():
     error = refused(dataset(x=[0.0, 0.1, 0.2, 0.35, 0.4]))
     assert error.field == "start.x" and "evenly" in error.found and "interp" in error.remedy
@@ -75,8 +97,16 @@ def test_other_dimensions():
 
 
 def test_coordinates_and_keywords():
-    assert refused(dataset(), spacing=0.1).field == "spacing"
-    assert refused(dataset(), origin=[0, 0, 0]).field == "origin"
+    """What the dataset says may be said again, and along other axes it is free."""
+    sim = od.Simulation(MODEL, dataset(), spacing=0.1, origin={"z": -0.05})
+    assert sim.origin == pytest.approx(dict.fromkeys("xyz", -0.05))
+    assert refused(dataset(), spacing=0.2).field == "start.z"
+    error = refused(dataset(), origin=[0, 0, 0])
+    assert error.field == "start.z" and "centre is at 0.15" in error.found and "drop_vars" in error.remedy
+    plane = dataset().isel(z=0, drop=True)
+    sim = od.Simulation(MODEL, plane, spacing={"z": 0.2}, origin={"z": 3.0}, stencil="star")
+    assert sim.spacing["z"] == 0.2 and sim.spacing["x"] == 0.1
+    assert sim.origin["z"] == 3.0 and sim.origin["x"] == pytest.approx(-0.05)
     assert refused(dataset(), shape={"x": 9}).field == "shape"
 
 

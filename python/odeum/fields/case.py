@@ -135,14 +135,14 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
     grid: Document = {}
     if shape is not None:
         grid["shape"] = [int(n) if n == int(n) else n for n in shape]
-    for key in ("spacing", "origin"):
-        if key in said and start.spacing and not start.labels:
-            raise InputError(key, str(said[key]), "leave it out: the initial values have coordinates")
     spacing = along("spacing", said.get("spacing"), nan)
-    if spacing is None and start.spacing:
-        spacing = [start.spacing.get(axis, nan) for axis in AXES]
-    if spacing is not None:
+    if spacing is not None or start.spacing:
         cells = shape or [1.0] * 3
+        # An edge of zero along one cell is none.
+        spacing = [
+            start.spacing.get(axis, h) if isnan(h) or (h == 0 and n == 1) else h
+            for axis, h, n in zip(AXES, spacing or [nan] * 3, cells, strict=True)
+        ]
         for axis, h, n in zip(AXES, spacing, cells, strict=True):
             if (isnan(h) or h == 0) and n > 1:
                 place, remedy = "spacing", "give a positive edge along each axis of several cells"
@@ -155,12 +155,14 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
         usual = next((h for h in spacing if h and not isnan(h)), 0.0)
         spacing = [usual if isnan(h) or h == 0 else h for h in spacing]
         grid["spacing"] = spacing[0] if len(set(spacing)) == 1 else spacing
-    origin = along("origin", said.get("origin"), 0.0)
-    if origin is None and start.first and spacing is not None:
-        edges = zip(AXES, spacing, strict=True)
-        origin = [start.first[axis] - 0.5 * h if axis in start.first else 0.0 for axis, h in edges]
-    if origin is not None:
-        grid["origin"] = origin
+    origin = along("origin", said.get("origin"), nan)
+    first = start.first if spacing is not None else {}
+    if origin is not None or first:
+        edges = dict(zip(AXES, spacing or (), strict=False))
+        known = [first[axis] - 0.5 * edges[axis] if axis in first else 0.0 for axis in AXES]
+        grid["origin"] = [
+            own if isnan(at) else at for at, own in zip(origin or [nan] * 3, known, strict=True)
+        ]
     if "stencil" in said:
         grid["stencil"] = plain("stencil", said["stencil"])
     return grid

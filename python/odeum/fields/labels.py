@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from odeum import _odeum
-from odeum._convert import Floats, finite
+from odeum._convert import Floats, finite, number
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS
 
 # Coordinates are even where none is further from its place than this part of a cell.
 EVEN = 1e-3
+# Edges of cells that agree to this are meant to be equal: coordinates are rounded.
+EQUAL = 1e-6
+# The attribute of a coordinate that has the edge of a cell; along several cells coordinates say it.
+EDGE = "spacing"
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,10 @@ class Labels:
 
     name: str
     sizes: dict[str, int]
+    # Along axes that are no dimension there may be one.
     coordinates: dict[str, Floats] = field(default_factory=dict)
+    # Edges of cells along axes of one.
+    edges: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, value: Any) -> Labels | None:
@@ -31,8 +38,10 @@ class Labels:
         coords = getattr(value, "coords", {})
         dims = [dim for dim in DIMS if dim in value.dims]
         sizes = {dim: int(value.sizes[dim]) for dim in dims}
-        places = {dim: rising(f"{name}.{dim}", coords[dim]) for dim in dims if dim in coords}
-        return cls(name, sizes, places)
+        there = [dim for dim in DIMS if dim in coords and (dim in dims or coords[dim].ndim == 0)]
+        places = {dim: rising(f"{name}.{dim}", coords[dim]) for dim in there}
+        single = [dim for dim in there if len(places[dim]) == 1 and EDGE in coords[dim].attrs]
+        return cls(name, sizes, places, {dim: _edge(f"{name}.{dim}", coords[dim]) for dim in single})
 
     def lie_on(self, sizes: Mapping[str, int]) -> None:
         """Refuses axes that the cells of a grid do not lie along."""
@@ -42,23 +51,42 @@ class Labels:
             raise InputError(self.name, f"the dimensions {shown(self.sizes)}", f"the grid has {{{wanted}}}")
 
     def agree_with(self, raw: _odeum.Simulation) -> None:
-        """Refuses coordinates that are not the centres of the cells of a simulation."""
+        """Refuses coordinates that are not the centres of the cells of a simulation, and other edges."""
         for dim, x in self.coordinates.items():
             misplaced = raw.misplaced(AXES.index(dim), x.tolist())
             if misplaced is not None:
                 at, centre = misplaced
                 found = f"the coordinate {x[at]:g} of a cell whose centre is at {centre:g}"
-                remedy = "let spacing and origin agree with coordinates, or drop these: "
-                raise InputError(f"{self.name}.{dim}", found, f'{remedy}.drop_vars("{dim}")')
+                raise self._other(dim, found)
+        _, spacing, origin = raw.grid
+        for dim, edge in self.edges.items():
+            axis, x = AXES.index(dim), float(self.coordinates[dim][0])
+            own, centre = spacing[axis], origin[axis] + 0.5 * spacing[axis]
+            if abs(edge / own - 1) > EQUAL:
+                raise self._other(dim, f"the edge {edge:g} of a cell whose edge is {own:g}")
+            if abs(x - centre) > EVEN * own:
+                raise self._other(dim, f"the coordinate {x:g} of a cell whose centre is at {centre:g}")
+
+    def _other(self, dim: str, found: str) -> InputError:
+        remedy = "let spacing and origin agree with coordinates, or drop these: "
+        return InputError(f"{self.name}.{dim}", found, f'{remedy}.drop_vars("{dim}")')
 
 
 def rising(name: str, coordinates: Any) -> Floats:
     """The numbers of coordinates along an axis, which rise."""
-    x = finite(name, coordinates.values)
+    x = finite(name, coordinates.values).reshape(-1)
     if len(x) > 1 and x[-1] <= x[0]:
         dim = name.rpartition(".")[2]
         raise InputError(name, "coordinates that fall", f'sort them: .sortby("{dim}")')
     return x
+
+
+def _edge(name: str, coordinate: Any) -> float:
+    """The edge of a cell that a coordinate has as an attribute."""
+    edge = number(f"{name}.attrs['{EDGE}']", coordinate.attrs[EDGE])
+    if not edge > 0:
+        raise InputError(f"{name}.attrs['{EDGE}']", str(edge), "give the edge of a cell, which is positive")
+    return edge
 
 
 def shown(sizes: Mapping[str, int]) -> str:

@@ -39,14 +39,14 @@ class Simulation(Fixed):
         The equations.
     start : xarray.Dataset or mapping, optional
         The initial value of each species. A dataset has dimensions among x, y and z (others have one cell); its
-        coordinates are the centres of cells and give `spacing` and `origin`, a variable or coordinate ``mask`` (as states
-        have it) gives `mask`. A mapping has arrays (nz, ny, nx),
+        coordinates are the centres of cells and give `spacing` and `origin` (along one cell by a scalar coordinate with an
+        attribute ``spacing``, as states have it), a variable or coordinate ``mask`` gives `mask`. A mapping has arrays (nz, ny, nx),
         (ny, nx) or (nx,), numbers, expressions of x, y and z as text, or tables as
         ``{"value": 1.0, "noise": 1e-3}``; coordinates of a DataArray count as those of a dataset. Built-in problems have initial values of their own.
     shape : mapping or triple of int, optional
         Numbers of cells, where no array gives them: ``{"x": 64, "y": 64}``.
     spacing : float, mapping or triple, optional
-        Edges of a cell [length], along all axes of several cells.
+        Edges of a cell [length], along all axes of several cells that `start` does not give.
     origin : mapping or triple, optional
         The lowest corner of the box [length].
     boundary : str or mapping, optional
@@ -198,7 +198,11 @@ class Simulation(Fixed):
 
     @property
     def state(self) -> xarray.Dataset:
-        """A copy of the present state, with `t` and the centres of the cells as coordinates."""
+        """A copy of the present state, with `t` and the centres of the cells as coordinates.
+
+        These have the edge of a cell as ``spacing``, and axes of one cell are scalar coordinates: a simulation that
+        starts from it has the same grid.
+        """
         from odeum.fields.state import dataset
 
         return dataset(self)

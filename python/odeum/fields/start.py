@@ -13,12 +13,9 @@ from odeum._convert import Floats, number
 from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, array, is_array
-from odeum.fields.labels import EVEN, Labels, rising, shown
+from odeum.fields.labels import EQUAL, EVEN, Labels, shown
 from odeum.fields.paths import absolute
 from odeum.fields.state import mask_name
-
-# Edges of cells that agree to this are meant to be equal: coordinates are rounded.
-_EQUAL = 1e-6
 
 
 @dataclass
@@ -37,7 +34,7 @@ class Start:
     t: float | None = None
     # Cells of the domain, of a dataset that says so.
     mask: Cells | None = None
-    # Of the arrays of a mapping: what is said of the grid beside them has to agree.
+    # Of a dataset, or the arrays of a mapping: what is said of the grid beside them has to agree.
     labels: list[Labels] = field(default_factory=list)
 
     def add(self, species: str, cells: Cells) -> None:
@@ -75,10 +72,7 @@ def _of_mapping(start: Mapping[str, Any]) -> Start:
         made.dims, made.shape = tuple(shape), shape
         made.add(str(name), cells)
         if labels:
-            made.labels.append(labels)
-            for dim, x in labels.coordinates.items():
-                if dim not in made.first:
-                    _coordinates(made, f"{place}.{dim}", x)
+            _lie(made, labels)
     _equal(made.spacing)
     return made
 
@@ -104,9 +98,9 @@ def _of_dataset(start: Any, mask: str) -> Start:
             made.add(str(name), _whole(made, name, start[name]))
     if mask in arrays:
         made.mask = _whole(made, mask, start[mask])
-    for dim in made.dims:
-        if dim in start.coords:
-            _coordinates(made, f"start.{dim}", rising(f"start.{dim}", start.coords[dim]))
+    labels = Labels.of("start", start[arrays])
+    if labels:
+        _lie(made, labels)
     if "t" in start.coords and start.coords["t"].ndim == 0:
         made.t = number("start.t", start.coords["t"].values)
     _equal(made.spacing)
@@ -118,6 +112,16 @@ def _whole(made: Start, name: Any, variable: Any) -> Cells:
     cells = array(f"start.{name}", variable)
     wide = tuple(made.shape[dim] if dim in variable.dims else 1 for dim in made.dims)
     return np.ascontiguousarray(np.broadcast_to(cells.reshape(wide), tuple(made.shape.values())))
+
+
+def _lie(made: Start, labels: Labels) -> None:
+    """Takes place and edge of cells from labels, along axes of which they are not known."""
+    made.labels.append(labels)
+    for dim, x in labels.coordinates.items():
+        if dim not in made.first:
+            _coordinates(made, f"{labels.name}.{dim}", x)
+            if dim in labels.edges:
+                made.spacing[dim] = labels.edges[dim]
 
 
 def _coordinates(made: Start, name: str, x: Floats) -> None:
@@ -143,6 +147,6 @@ def _equal(spacing: dict[str, float]) -> None:
     """Makes edges equal that differ by rounding."""
     for axis in AXES:
         for other in AXES[: AXES.index(axis)]:
-            if axis in spacing and other in spacing and abs(spacing[axis] / spacing[other] - 1) < _EQUAL:
+            if axis in spacing and other in spacing and abs(spacing[axis] / spacing[other] - 1) < EQUAL:
                 spacing[axis] = spacing[other]
                 break

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from odeum import _odeum
-from odeum.fields.cells import AXES
+from odeum.fields.cells import AXES, DIMS
+from odeum.fields.labels import EDGE
 
 if TYPE_CHECKING:
     import xarray
@@ -27,11 +28,17 @@ def require_xarray() -> Any:
 
 
 def dataset(simulation: Simulation) -> xarray.Dataset:
-    """The present state: species over the axes of the start, or those of more than one cell."""
+    """The present state: species over the axes of the start, or those of more than one cell.
+
+    The other axes are scalar coordinates; all have the edge of a cell as ``spacing``, so that the grid is whole.
+    """
     module = require_xarray()
     dims = simulation.dims
     shape = tuple(simulation.sizes[dim] for dim in dims)
-    coords: dict[str, Any] = {dim: simulation.centres(dim) for dim in dims}
+    coords: dict[str, Any] = {}
+    for dim in DIMS:
+        centres, edge = simulation.centres(dim), {EDGE: simulation.spacing[dim]}
+        coords[dim] = (dim, centres, edge) if dim in dims else ((), float(centres[0]), edge)
     coords["t"] = ((), simulation.t, {"long_name": "time"})
     if simulation.mask is not None:
         coords[mask_name(simulation.species)] = (

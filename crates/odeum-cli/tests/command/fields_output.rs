@@ -63,6 +63,11 @@ fn stores_are_images_too() {
     // What xarray reads is where it was.
     let inline = &group["consolidated_metadata"]["metadata"];
     assert_eq!(inline["u"]["dimension_names"], serde_json::json!(["t", "z", "y", "x"]));
+    // With coordinates alone the edge of an axis with one cell would be lost.
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+        let edge = &inline[name]["attributes"]["spacing"];
+        assert_eq!(*edge, group["attributes"]["spacing"][axis], "{name}");
+    }
 }
 
 /// Diffusion with a table that has a row for each step.

@@ -186,7 +186,10 @@ impl Zarr {
             vec![("t".to_owned(), array(&[self.times.len()], &[TIMES], "float64", &["t"]))];
         for (axis, name) in AXES.iter().enumerate() {
             let n = self.grid.shape()[axis];
-            arrays.push(((*name).to_owned(), array(&[n], &[n], "float64", &[name])));
+            let mut centres = array(&[n], &[n], "float64", &[name]);
+            // One cell does not say it by its centre.
+            centres["attributes"] = json!({ "spacing": self.grid.spacing()[axis] });
+            arrays.push(((*name).to_owned(), centres));
         }
         let shape = [self.times.len(), nz, ny, nx];
         for name in &self.names {
