@@ -20,6 +20,9 @@ const OUTDATED: u64 = u64::MAX / 2;
 /// Steps that end this close to a time asked for, as a part of the step, end at it, if rounding can have made the difference.
 const NEAR: f64 = 1e-9;
 
+/// The same where units in the last place of times are that large.
+const COARSE: f64 = 1e-3;
+
 /// Units roundoff, of the larger times, that rounding can make of the end of many steps.
 const ROUNDINGS: f64 = 8.0;
 
@@ -236,7 +239,9 @@ impl<T: Precision> Simulation<T> {
     /// of a span that is much shorter than a step.
     fn near(&self, end: f64) -> f64 {
         let rounding = ROUNDINGS * f64::EPSILON * (end.abs() + self.clock.origin.abs());
-        self.size().map_or(rounding, |h| rounding.min(NEAR * h))
+        // Below two units in the last place of the end nothing would be left out.
+        let least = 2.0 * f64::EPSILON * end.abs();
+        self.size().map_or(rounding, |h| rounding.min(NEAR * h).max(least.min(COARSE * h)))
     }
 
     fn failure(&self, status: Status, non_finite: Option<Place>) -> Failure {

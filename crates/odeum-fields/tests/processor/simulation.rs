@@ -268,6 +268,29 @@ fn interruptions_at_times_asked_for_change_no_bit() {
     }
 }
 
+/// Of late times a rounding is more than a part of a step: a step of one was taken, to a time that is told as the same.
+#[test]
+fn late_times_asked_for_are_met_within_rounding() {
+    let grid = Grid::new([4, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "0.1*lap(u)")]), grid);
+    let start = Field::<f64>::from_fn(&grid, 1, |_, [x, _, _]| x).unwrap();
+    for (late, h) in [(1e6_f64, 0.1), (-1e6, 0.1), (1e9, 1e-3), (0.0, 0.1)] {
+        let end = late + 3.0 * h;
+        for end in [end.next_down(), end, end.next_up()] {
+            let options = Options::euler(h);
+            let mut simulation =
+                Simulation::new(&problem, start.clone(), late, &options, cpu(1)).unwrap();
+            assert_eq!(simulation.advance_to(end).unwrap(), Outcome::Reached);
+            assert_eq!(simulation.counts().steps, 3, "{late} {end}");
+        }
+    }
+    // What is left out stays a small part of a step.
+    let h = 4.0 * f64::EPSILON * 1e6;
+    let mut simulation = Simulation::new(&problem, start, 1e6, &Options::euler(h), cpu(1)).unwrap();
+    assert_eq!(simulation.advance_to(1e6 + 0.5 * h).unwrap(), Outcome::Reached);
+    assert_eq!(simulation.counts().steps, 1);
+}
+
 #[test]
 fn methods_by_stages_have_their_orders() {
     let grid = Grid::new([12, 10, 1], 0.5).unwrap();
