@@ -34,6 +34,13 @@ def test_states_come_at_their_times():
     assert len(list(sim.run(until=3.4, every=0.3))) == 3
 
 
+def test_zero_is_met():
+    """Rounding has the size of the start there: three steps of 0.1 from -0.3 end at 5.55e-17."""
+    sim = od.Simulation(od.Model({"u": "-u"}), {"u": 1.0}, shape={"x": 3}, spacing=1.0, step=0.1, t=-0.3)
+    assert [float(state.t) for state in sim.run(until=0.2, every=0.1)] == [-0.2, -0.1, 0.0, 0.1, 0.2]
+    assert sim.steps == 5
+
+
 def test_times_are_those_asked_for():
     """Six steps of 0.1 end at 0.6000000000000001."""
     decay = {"start": {"u": 1.0}, "shape": {"x": 3}, "spacing": 1.0, "step": 0.1}

@@ -18,10 +18,28 @@ impl<T: Scalar> fmt::Display for Exact<T> {
 /// Times that differ by so many units of the last place are meant to be equal: each is a sum of many steps.
 const ROUNDINGS: f64 = 16.0;
 
-/// The time that is meant: of what differs by rounding alone the shorter number.
-pub fn time_told(t: f64) -> f64 {
-    let short: f64 = format!("{t:.11e}").parse().unwrap_or(t);
-    if (short - t).abs() <= ROUNDINGS * f64::EPSILON * t.abs() { short } else { t }
+/// As a part of an interval, what rounding may make of a multiple of it.
+const NEAR: f64 = 1e-9;
+
+/// The time that is meant: of what differs by rounding alone the shorter number. It has been reached from `start`, of whose
+/// size rounding is where that is larger.
+pub fn time_told(t: f64, start: f64) -> f64 {
+    let size = t.abs().max(start.abs());
+    let last = 11.0 - size.log10().floor();
+    let short = match size > t.abs() {
+        true => format!("{t:.*}", last.max(0.0) as usize),
+        false => format!("{t:.11e}"),
+    };
+    let short: f64 = short.parse().unwrap_or(t);
+    // Zero has no sign.
+    if (short - t).abs() <= ROUNDINGS * f64::EPSILON * size { short + 0.0 } else { t }
+}
+
+/// The time that is meant by `n` intervals after another.
+pub fn time_after(t: f64, n: u64, interval: f64) -> f64 {
+    let after = t + n as f64 * interval;
+    let told = time_told(after, t);
+    if (told - after).abs() <= NEAR * interval { told } else { after }
 }
 
 /// A whole number with thin groups of three: `1 048 576`.
@@ -122,6 +140,29 @@ mod tests {
         // A single number has the digits that tell it from its neighbours, not those of a double.
         assert_eq!(Exact(0.1_f32).to_string(), "0.1");
         assert_eq!(Exact(f32::MIN_POSITIVE).to_string(), "1.1754944e-38");
+    }
+
+    #[test]
+    fn times_are_those_that_are_meant() {
+        for (t, start, told) in [
+            (0.1 + 0.2, 0.0, 0.3),
+            (-0.3 + 3.0 * 0.1, -0.3, 0.0),
+            (-0.3 + 4.0 * 0.1, -0.3, 0.1),
+            (-1e6 + 1e7 * 0.1 + 3e-10, -1e6, 0.0),
+            // What rounding does not make.
+            (5.551_115_123_125_783e-17, 0.0, 5.551_115_123_125_783e-17),
+            (1e-14, -0.3, 1e-14),
+            (1.0 / 3.0, -2.0, 1.0 / 3.0),
+            (1e-300, 0.0, 1e-300),
+            (0.0, 0.0, 0.0),
+            (1e300, -1.0, 1e300),
+        ] {
+            assert_eq!(time_told(t, start).to_bits(), told.to_bits(), "{t} from {start}");
+        }
+        let multiples: Vec<f64> = (0..5).map(|n| time_after(-0.3, n, 0.1)).collect();
+        assert_eq!(multiples, [-0.3, -0.2, -0.1, 0.0, 0.1]);
+        // Not by more than a part of the interval.
+        assert_eq!(time_after(0.1, 1, 1e-16), 0.1 + 1e-16);
     }
 
     #[test]

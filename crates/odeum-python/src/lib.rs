@@ -84,10 +84,10 @@ mod _odeum {
         odeum_ode::Method::all().iter().map(odeum_ode::Method::name).collect()
     }
 
-    /// The time that is meant: of what differs by rounding alone the shorter number.
+    /// The time n intervals after another.
     #[pyfunction]
-    fn time_told(t: f64) -> f64 {
-        odeum_io::number::time_told(t)
+    fn time_after(t: f64, n: u64, interval: f64) -> f64 {
+        odeum_io::number::time_after(t, n, interval)
     }
 
     /// Memory that can still be had \[bytes\], and the words for it; `None` where the system does not say.

@@ -50,10 +50,8 @@ def _rounding(t: float) -> float:
 
 
 def _multiple(t: float, n: int, interval: float) -> float:
-    """The time n intervals after another; of what differs by rounding alone the shorter number is meant."""
-    after = t + n * interval
-    told = _odeum.time_told(after)
-    return told if abs(told - after) <= _NEAR * interval else after
+    """The time n intervals after another, as `odeum run` has it."""
+    return _odeum.time_after(t, n, interval)
 
 
 def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: Any) -> list[float]:

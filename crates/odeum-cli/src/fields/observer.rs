@@ -45,7 +45,7 @@ pub(super) struct Observer<'a, T: Precision> {
 
 /// The time that files say.
 pub(super) fn time_told<T: Precision>(simulation: &Simulation<T>) -> f64 {
-    number::time_told(simulation.t())
+    number::time_told(simulation.t(), simulation.clock().start)
 }
 
 impl<T: Precision> Observer<'_, T> {

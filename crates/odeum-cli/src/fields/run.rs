@@ -20,7 +20,7 @@ use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
 use odeum_fields::{Options, Outcome, Simulation, Steps, Summary};
 use odeum_io::checkpoint::field::{self as checkpoint, Header};
 use odeum_io::file::reason;
-use odeum_io::{Finding, Findings, Target};
+use odeum_io::{Finding, Findings, Target, number};
 use odeum_ode::Monitor;
 use std::io;
 use std::marker::PhantomData;
@@ -337,6 +337,10 @@ fn through<T: odeum_fields::Precision>(
 ) -> Result<Outcome, odeum_ode::Error> {
     let case = observer.case;
     let time = &case.time;
+    // The first state is that of the start.
+    let next_state = |observer: &Observer<'_, T>, every: f64| {
+        number::time_after(time.start, observer.header.frames.len() as u64, every)
+    };
     if !resumed {
         observer.rows(simulation)?;
         observer.structure(simulation)?;
@@ -346,9 +350,8 @@ fn through<T: odeum_fields::Precision>(
     }
     loop {
         let next = match case.output.every {
-            // The first state is that of the start.
             Some(Every::Time(every)) => {
-                let next = time.start + observer.header.frames.len() as f64 * every;
+                let next = next_state(observer, every);
                 // A state just before the end is that of the end.
                 if next < time.until - 1e-9 * every { next } else { time.until }
             }
@@ -374,8 +377,7 @@ fn through<T: odeum_fields::Precision>(
     };
     let due = match case.output.every {
         Some(Every::Time(every)) => {
-            let next = time.start + observer.header.frames.len() as f64 * every;
-            (next - time.until).abs() <= 1e-9 * every
+            (next_state(observer, every) - time.until).abs() <= 1e-9 * every
         }
         _ => false,
     };

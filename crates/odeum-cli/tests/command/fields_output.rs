@@ -423,6 +423,19 @@ fn times_in_files_are_those_meant() {
     }
 }
 
+/// Rounding has the size of the times that were added, however small their sum: zero was 5.55e-17.
+#[test]
+fn zero_is_told_as_such() {
+    let folder = Folder::new();
+    let case = TABLE.replace("until = 100.0\nstep = 0.01", "start = -0.3\nuntil = 0.2\nstep = 0.1")
+        + "every = 0.1\nformats = [\"vti\"]\n";
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    for time in ["-0.3", "-0.2", "-0.1", "0.0", "0.1", "0.2"] {
+        assert!(text(&folder, "a.pvd").contains(&format!("timestep=\"{time}\"")), "{time}");
+        assert!(text(&folder, "a.csv").contains(&format!(",{time},")), "{time}");
+    }
+}
+
 /// Only what a run would write stands in its way.
 #[test]
 fn tables_that_are_not_written_may_be_there() {
