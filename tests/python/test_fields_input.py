@@ -69,7 +69,7 @@ def test_a_state_has_edge_and_place_of_axes_with_one_cell():
     sim.advance_to(0.1)
     state = sim.state
     assert state.u.dims == ("y", "x") and float(state.z) == 3.1 and state.z.attrs == {"spacing": 0.2}
-    others = [od.Simulation(model, start, t=sim.t, **options) for start in (state, {"u": state.u})]
+    others = [od.Simulation(model, start, **options) for start in (state, {"u": state.u})]
     others.append(od.Simulation(model, state, **box, **options))
     sim.advance_to(0.2)
     for other in others:
@@ -80,6 +80,16 @@ def test_a_state_has_edge_and_place_of_axes_with_one_cell():
     assert refused(state, model, spacing=0.5).field == "start.z"
     assert refused(state, model, origin=(0, 0, 0)).field == "start.z"
     assert "attrs['spacing']" in refused(state.assign_coords(z=((), 1.0, {"spacing": 0})), model).field
+
+
+def test_arrays_of_a_state_have_its_time():
+    early = od.Simulation(MODEL, dataset(), t=1.0).state
+    later = early.assign_coords(t=2.0)
+    assert od.Simulation(MODEL, {"u": early.u, "v": early.v}).t == 1.0
+    assert od.Simulation(MODEL, {"u": later.u, "v": 1.0}).t == 2.0
+    error = refused({"u": early.u, "v": later.v})
+    assert error.field == "start.v" and "t = 1.0" in error.found and "t=1.0" in error.remedy
+    assert od.Simulation(MODEL, {"u": early.u, "v": later.v}, t=0.5).t == 0.5
 
 
 def test_uneven_or_falling_coordinates():

@@ -134,6 +134,16 @@ pub fn coordinates(file: impl Read + Seek, grid: &Grid) -> Vec<Coordinates> {
     AXES.iter().enumerate().filter_map(of).collect()
 }
 
+/// The time of the state in an NPZ archive: a single number called `t`.
+pub fn time(file: impl Read + Seek) -> Option<f64> {
+    let mut archive = zip::ZipArchive::new(file).ok()?;
+    let mut file = archive.by_name("t.npy").ok()?;
+    let head = Head::read(&mut file).ok()?;
+    let is_single = head.shape.iter().all(|&n| n == 1);
+    let values: Vec<f64> = if is_single { head.values(file).ok()? } else { return None };
+    values.first().copied().filter(|t| t.is_finite())
+}
+
 /// What stands before the numbers of an array that has the shape of the grid.
 fn head(file: &mut impl Read, grid: &Grid) -> Result<Head, String> {
     let head = Head::read(file)?;

@@ -211,6 +211,9 @@ def _three(place: str, value: Any, remedy: str) -> list[Any]:
 
 
 def _time(start: Start, said: Mapping[str, Any]) -> Document:
+    if start.of_another and "t" not in said:
+        found = f"a state of another time than others, which are of t = {start.t}"
+        raise InputError(start.of_another, found, f"say at which time it begins: t={start.t}")
     t = number("t", said["t"]) if "t" in said else start.t
     time: Document = {} if t is None else {"start": t}
     for key in ("method", "stages", "step", "max_steps"):

@@ -64,7 +64,7 @@ class Simulation(Fixed):
     stencil : str, optional
         ``"isotropic"`` or ``"star"``.
     t : float, optional
-        The time at the start [time]: zero, or that of the dataset.
+        The time at the start [time]: zero, or that of the dataset or of the arrays.
     method : str, optional
         ``"euler"``, ``"ssprk3"``, ``"rkc"`` or ``"rkl2"``.
     stages : int, optional

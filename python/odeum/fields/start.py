@@ -32,6 +32,8 @@ class Start:
     # Centre of the first cell.
     first: dict[str, float] = field(default_factory=dict)
     t: float | None = None
+    # Which array is of another time.
+    of_another: str | None = None
     # Cells of the domain, of a dataset that says so.
     mask: Cells | None = None
     # Of a dataset, or the arrays of a mapping: what is said of the grid beside them has to agree.
@@ -72,7 +74,7 @@ def _of_mapping(start: Mapping[str, Any]) -> Start:
         made.dims, made.shape = tuple(shape), shape
         made.add(str(name), cells)
         if labels:
-            _lie(made, labels)
+            _lie(made, labels, getattr(value, "coords", {}))
     _equal(made.spacing)
     return made
 
@@ -100,9 +102,7 @@ def _of_dataset(start: Any, mask: str) -> Start:
         made.mask = _whole(made, mask, start[mask])
     labels = Labels.of("start", start[arrays])
     if labels:
-        _lie(made, labels)
-    if "t" in start.coords and start.coords["t"].ndim == 0:
-        made.t = number("start.t", start.coords["t"].values)
+        _lie(made, labels, start.coords)
     _equal(made.spacing)
     return made
 
@@ -114,9 +114,14 @@ def _whole(made: Start, name: Any, variable: Any) -> Cells:
     return np.ascontiguousarray(np.broadcast_to(cells.reshape(wide), tuple(made.shape.values())))
 
 
-def _lie(made: Start, labels: Labels) -> None:
-    """Takes place and edge of cells from labels, along axes of which they are not known."""
+def _lie(made: Start, labels: Labels, coords: Mapping[Any, Any]) -> None:
+    """Takes the time, and place and edge of cells along axes of which they are not known, from labels."""
     made.labels.append(labels)
+    if "t" in coords and coords["t"].ndim == 0:
+        t = number(f"{labels.name}.t", coords["t"].values)
+        made.t = t if made.t is None else made.t
+        if t != made.t:
+            made.of_another = labels.name
     for dim, x in labels.coordinates.items():
         if dim not in made.first:
             _coordinates(made, f"{labels.name}.{dim}", x)

@@ -93,6 +93,51 @@ fn coordinates_that_fall_are_refused() {
     assert!(said.err.contains("`x` are not looked at: its codecs are zstd"), "{}", said.err);
 }
 
+/// Runs went on from zero with the state of another time, without a word.
+#[test]
+fn states_of_another_time_are_told() {
+    let folder = Folder::new();
+    folder.write("a.toml", case(GRID, "\"x\"", "")).odeum(&["run", "a.toml"]).well();
+    let word = "the state is of t = 0.2, but the run begins at t = 0";
+    for file in ["a.npz", "a.zarr", "a.zarr/u"] {
+        let start = format!("{{ file = \"{file}\" }}");
+        let of = |rest: &str| {
+            folder.write("b.toml", case(GRID, &start, rest)).odeum(&["check", "b.toml"]).well()
+        };
+        for rest in [
+            "[boundary]\nx_low = { value = \"t\" }",
+            "[velocity]\nuniform = [\"sin(t)\", 0.0, 0.0]",
+            "[[sources]]\nspecies = \"u\"\ncell = [1, 1, 1]\nrate = \"t\"",
+        ] {
+            let said = of(rest);
+            assert_eq!(said.err.matches(word).count(), 1, "{rest}: {}", said.err);
+            assert!(
+                said.err.contains("start = 0.2") && said.err.contains("b.toml:9:"),
+                "{}",
+                said.err
+            );
+            for start in ["0.1", "0.0"] {
+                let said = of(&format!("start = {start}\n{rest}"));
+                assert!(!said.err.contains("the state is of t"), "{}", said.err);
+            }
+        }
+        for rest in ["", "[boundary]\nx_low = { value = 1.0 }"] {
+            assert!(!of(rest).err.contains("the state is of t"));
+        }
+    }
+    let two = |text: &str| {
+        text.replace("[\"u\"]", "[\"u\", \"v\"]")
+            .replace("u = \"lap(u)\"", "u = \"t * lap(u)\", v = \"0\"")
+            .replace("u = { file", "v = { file = \"b.zarr/u\" }\nu = { file")
+    };
+    folder.write("b.toml", case(GRID, "\"x\"", "").replace("until = 0.2", "until = 0.1"));
+    folder.odeum(&["run", "b.toml", "--overwrite"]).well();
+    folder.write("c.toml", two(&case(GRID, "{ file = \"a.zarr\" }", "")));
+    let said = folder.odeum(&["check", "c.toml"]).well();
+    assert!(said.err.contains(word) && said.err.contains("of t = 0.1,"), "{}", said.err);
+    assert!(said.err.contains("of different times"), "{}", said.err);
+}
+
 /// The place of an axis of one cell does not count.
 #[test]
 fn a_plane_lies_anywhere() {

@@ -241,6 +241,16 @@ impl Boundary {
 #[derive(Clone, Debug)]
 pub(crate) struct SpeciesBoundaries(Vec<BoundCondition>);
 
+impl SpeciesBoundaries {
+    /// Whether a boundary changes with time.
+    pub(crate) fn vary(&self) -> bool {
+        let varies = |boundary: &BoundCondition| {
+            matches!(boundary, BoundCondition::Affine { amount: TimeDependent::Varying(_), .. })
+        };
+        self.0.iter().any(varies)
+    }
+}
+
 /// A boundary with numbers for the parameters.
 #[derive(Clone, Debug)]
 enum BoundCondition {

@@ -13,7 +13,7 @@ use crate::problem::boundaries::{Boundaries, End, Face, SpeciesBoundaries};
 use crate::problem::grid::Grid;
 use crate::problem::mask::Mask;
 use crate::problem::model::Model;
-use crate::problem::quantity::Quantity;
+use crate::problem::quantity::{Quantity, TimeDependent};
 use crate::problem::stencil::Stencil;
 use odeum_core::graph::Node;
 use odeum_core::{Argument, Graph};
@@ -279,6 +279,20 @@ impl Problem {
             _ => false,
         };
         blows || self.model.rhs().uses_time() || self.model.potentials().uses_time()
+    }
+
+    /// Whether F, the velocity, a source or what is given at boundaries contains the time.
+    pub fn depends_on_time(&self) -> bool {
+        let (names, params) = (self.model.species(), self.model.params());
+        let rates = self.sources.iter().map(|source| &source.rate);
+        let varies = |rate: &Quantity| {
+            let bound = rate.bind(params, "rate");
+            bound.is_ok_and(|rate| matches!(rate, TimeDependent::Varying(_)))
+        };
+        let boundaries = self.boundaries.bind(&self.grid, names, params).unwrap_or_default();
+        self.changes_with_time()
+            || rates.into_iter().any(varies)
+            || boundaries.iter().any(SpeciesBoundaries::vary)
     }
 
     /// What is given at boundaries, as a velocity or by sources as an expression of the time and is not finite at one of

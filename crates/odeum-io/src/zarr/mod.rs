@@ -4,5 +4,5 @@ mod ome;
 mod read;
 mod write;
 
-pub use read::{HELP, coordinates, read};
+pub use read::{HELP, coordinates, read, time};
 pub use write::{Zarr, is_ours};

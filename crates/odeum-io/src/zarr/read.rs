@@ -93,10 +93,7 @@ pub fn read(path: &Path, member: Member<'_>, grid: &Grid) -> Result<Numbers, Str
 
 /// The coordinates of cells in a store, or in that of an array: arrays of the names of axes, as long as these.
 pub fn coordinates(path: &Path, grid: &Grid) -> Vec<Coordinates> {
-    let is_group = describe(path).is_ok_and(|described| described["node_type"] == "group");
-    let Some(group) = (if is_group { Some(path) } else { path.parent() }) else {
-        return Vec::new();
-    };
+    let Some(group) = group_of(path) else { return Vec::new() };
     let of = |(axis, name): (usize, &&str)| {
         let (folder, n) = (group.join(name), grid.shape()[axis]);
         let described = describe(&folder).ok().filter(|said| said["shape"] == json!([n]))?;
@@ -104,6 +101,21 @@ pub fn coordinates(path: &Path, grid: &Grid) -> Vec<Coordinates> {
         Some((axis, line.and_then(|line| line.values())))
     };
     AXES.iter().enumerate().filter_map(of).collect()
+}
+
+/// The time of the last state of a store, or of that of an array.
+pub fn time(path: &Path) -> Option<f64> {
+    let folder = group_of(path)?.join("t");
+    let said = array(describe(&folder).ok()?).ok()?;
+    let &[n] = &said.shape[..] else { return None };
+    let times: Vec<f64> = Array::of_line(folder, &said, n).ok()?.values().ok()?;
+    times.last().copied().filter(|t| t.is_finite())
+}
+
+/// The store of this path, which may be that of an array in it.
+fn group_of(path: &Path) -> Option<&Path> {
+    let is_group = describe(path).is_ok_and(|described| described["node_type"] == "group");
+    if is_group { Some(path) } else { path.parent() }
 }
 
 /// The species of a store that a run has written, each of which is an image; none of another store.

@@ -71,6 +71,19 @@ pub(super) fn read(
     Some(Arc::new(values))
 }
 
+/// The time of the state that a file holds, where that says it.
+pub(super) fn time(name: &str, files: Files<'_>) -> Option<f64> {
+    if files.given.iter().any(|(other, _)| other == name) {
+        return None;
+    }
+    let path = files.folder.join(name);
+    if path.is_dir() {
+        return zarr::time(&path);
+    }
+    let (file, _) = file::open(&path, "array").ok()?;
+    cells::time(BufReader::new(file))
+}
+
 /// Refuses coordinates beside an array that are not the centres of the cells.
 fn lie_on(grid: &Grid, found: Vec<Coordinates>, field: &Field<'_>, path: &Path) -> Option<()> {
     let path = path.display();

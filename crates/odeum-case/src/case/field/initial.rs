@@ -190,6 +190,27 @@ const HELP: &str = "give a number, an expression of x, y, z as text, or a table:
 
 fn read_start(
     field: &Field<'_>,
+/// Warns of states of another time than zero, at which a run begins that does not say where.
+pub(super) fn warn_of_times(section: &Section<'_>, files: Files<'_>) {
+    let entries = section.entries().into_iter();
+    let tables = entries.filter_map(|(_, _, field)| field.is_table().then(|| field.section())?);
+    let named = tables.filter_map(|table| table.get("file"));
+    let all: Vec<_> =
+        named.filter_map(|field| Some((arrays::time(field.text()?, files)?, field))).collect();
+    let agree = all.iter().all(|(t, _)| *t == all[0].0);
+    for (t, field) in all.iter().filter(|(t, _)| *t != 0.0) {
+        let help = match agree {
+            true => format!("add start = {t:?} to [time]; or start = 0.0 if time begins anew"),
+            false => "the files are of different times: say with start = … in [time] which counts"
+                .to_owned(),
+        };
+        let message = format!(
+            "the state is of t = {t}, but the run begins at t = 0, and what it computes depends on t"
+        );
+        field.warn(message, help);
+    }
+}
+
     member: Member<'_>,
     model: Option<&Model>,
     builtin: Option<Builtin>,

@@ -199,7 +199,13 @@ pub(super) fn read(
         problem.diffusion = diffusion;
     }
     problem.check().map_err(|error| place(error, &source_spans)).ok()?;
-    let run = run?;
+    let (run, initial) = (run?, initial?);
+    let section = root.get("initial").and_then(|field| field.section());
+    if let Some(section) = section.filter(|_| !root.holds("time", "start"))
+        && problem.depends_on_time()
+    {
+        initial::warn_of_times(&section, files);
+    }
     Some(FieldCase {
         path: path.to_owned(),
         source: Arc::clone(source),
@@ -207,7 +213,7 @@ pub(super) fn read(
         system: system.title,
         lines,
         problem,
-        initial: initial?,
+        initial,
         time: time?,
         precision: run.precision,
         device: run.device,
