@@ -29,6 +29,10 @@ pub fn failed(case: &FieldCase, failure: &Failure, kept: &str) -> Finding {
             "raise time.max_steps if the span is long; rkl2 and rkc take larger steps where diffusion \
              limits them"
         }
+        None if failure.status == Status::StepTooSmall => {
+            "steps so short are lost in the rounding of the time: look for rates that grow beyond all bounds, or begin \
+             nearer to t = 0"
+        }
         None => failure.status.advice(),
     };
     Finding::error(format!("{what}, after {after}"))

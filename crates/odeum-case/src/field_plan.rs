@@ -100,7 +100,17 @@ impl<'a> FieldPlan<'a> {
                 let help = limits.remedy(time.method).unwrap_or("take another method".to_owned());
                 return Err(self.at("step", &message).help(help));
             }
-            StepSpec::Fraction(fraction) => Steps::Fraction(*fraction),
+            StepSpec::Fraction(fraction) => {
+                let step = fraction * largest;
+                if let Some(t) = time.stands_at(step) {
+                    let message = format!("a step of {step:e} does not move the time at {t}");
+                    let found = format!("{fraction:?} of the largest stable step, {largest:.6e}");
+                    let help = "take a larger fraction, a method that is stable for larger steps, \
+                                or slower rates";
+                    return Err(self.at("step", &message).found(found).help(help));
+                }
+                Steps::Fraction(*fraction)
+            }
             StepSpec::Fixed(step) => Steps::Fixed(*step),
         };
         if let Steps::Fixed(step) = steps

@@ -69,7 +69,7 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     }
     table.pair("time", format!("{} to {}", time.start, time.until));
     let method = time.method.name();
-    let about = |h: f64| count(((time.until - time.start) / h).ceil() as u64);
+    let about = |h: f64| number_of(((time.until - time.start) / h).ceil());
     let steps = match &prepared.options.steps {
         Steps::Fixed(h) => format!("steps of {h:.6e}, about {}", about(*h)),
         Steps::Fraction(fraction) => {
@@ -94,6 +94,11 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     text += &format!("\n{}", table.render(style));
     text += &format!("\n{} nothing is wrong\n", style.green("ok:"));
     text
+}
+
+/// A number of steps, with an exponent where nobody counts them.
+fn number_of(steps: f64) -> String {
+    if steps < 1e15 { count(steps as u64) } else { format!("{steps:.1e}") }
 }
 
 /// The largest stable steps, of forward Euler and of the method.

@@ -120,6 +120,25 @@ fn steps_beyond_what_is_stable_are_wanted_by_force() {
     check("step = 1e-3", longer).refused(&["longer than the longest stable", "force = true"]);
     check("step = 1e-3", &format!("{longer}\nforce = true")).well();
     check("step = 1e-3", "step = 1e-300").refused(&["does not move the time at 0.01"]);
+    // A case with steps that cannot be taken was approved.
+    for (step, from) in
+        [("1e-14", -1000.0), ("{ stable = 1e-20 }", -1000.0), ("{ stable = 1e-20 }", 0.001)]
+    {
+        let steps = format!("step = {step}\nstart = {from:?}");
+        check("step = 1e-3", &steps).refused(&["does not move the time at", "a.toml:28"]);
+    }
+    let said = check("step = 1e-3", "step = 3e-18").well();
+    assert!(said.out.contains("about 3.3e15"), "{}", said.out);
+}
+
+/// Its initial value could not be told from the seed, and no key was left for either.
+#[test]
+fn no_species_is_called_as_the_seed() {
+    let folder = Folder::new();
+    let case = "[system]\nspecies = [\"a\", \"seed\"]\nequations = { a = \"1\", seed = \"1\" }\n[grid]\nshape = [4, 1, 1]\n\
+                spacing = 1.0\n[initial]\na = 1.0\nseed = 1\n[time]\nuntil = 1.0\nstep = 0.1\n";
+    let parts = ["`seed`", "a.toml:2:17", "call it something else"];
+    folder.write("a.toml", case).odeum(&["check", "a.toml"]).refused(&parts);
 }
 
 #[test]

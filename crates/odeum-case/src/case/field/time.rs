@@ -24,6 +24,17 @@ pub struct FieldTime {
     pub max_steps: u64,
 }
 
+impl FieldTime {
+    /// The end of the span at which a step of this size is lost in the rounding of the time.
+    pub(crate) fn stands_at(&self, step: f64) -> Option<f64> {
+        stands_at(step, [Some(self.start), Some(self.until)])
+    }
+}
+
+fn stands_at(step: f64, times: [Option<f64>; 2]) -> Option<f64> {
+    times.into_iter().flatten().find(|t| t + step == *t)
+}
+
 /// How steps are chosen.
 #[derive(Clone, Debug)]
 pub enum StepSpec {
@@ -120,9 +131,9 @@ pub(super) fn read(
             );
         }
         (Some(StepSpec::Fixed(step)), _, Some(field)) => {
-            if let Some(until) = until.filter(|until| until + step == *until) {
+            if let Some(t) = stands_at(*step, [start, until]) {
                 return field.refuse(
-                    format!("a step of {step:e} does not move the time at {until}"),
+                    format!("a step of {step:e} does not move the time at {t}"),
                     "give a larger step",
                 );
             }
