@@ -151,6 +151,34 @@ fn what_has_no_effect_is_warned_of() {
     // The ball ends at y = 1.6, where cells have their centres at 1.25 and 1.75.
     warned("edge - y / 2", "y - 1.5", solid);
     warned("uniform = [\"gust\", 0.0, 0.0]", "advection = \"koren\"", "there is no velocity");
+    let random = "nothing here is random";
+    warned("[initial]\n", "[initial]\nseed = 3\n", random);
+    let force = "needs no force";
+    warned("step = 1e-3", "step = \"stable\"\nforce = true", force);
+    let rkc = "method = \"rkc\"\ntolerance = { rtol = 1e-3, atol = 1e-6 }\nforce = true";
+    warned("step = 1e-3", rkc, force);
+    let given = "every face is given otherwise";
+    let faces = "[boundary]\ndefault = \"open\"\ny = \"periodic\"\nx_high = \"no flux\"\n";
+    warned("[boundary]\n", faces, given);
+    let own = "species = { u = { x_low = { value = 1.0 }, x_high = \"open\" } }";
+    let faces = format!("default = {{ value = 1.0 }}\ny = \"periodic\"\n{own}");
+    warned("x_low = { value = \"boundary * t\" }", &faces, given);
+    for empty in ["species = {}", "species = { u = {} }"] {
+        warned("[boundary]\n", &format!("[boundary]\n{empty}\n"), "no boundary is given here");
+    }
+    for (from, to, words) in [
+        (
+            "[initial]\nu = \"exp(-hill * x^2)\"",
+            "[initial]\nseed = 3\nu = { value = 1.0, noise = 0.1 }",
+            random,
+        ),
+        ("step = 1e-3", "step = 1e-3\nforce = true", force),
+        ("step = 1e-3", "step = { stable = 1.5 }\nforce = true", force),
+        ("[boundary]\n", "[boundary]\ndefault = \"open\"\ny = \"periodic\"\n", given),
+    ] {
+        let said = check(from, to).well();
+        assert!(!said.err.contains(words), "{}", said.err);
+    }
     for touched in ["y - 1", "1.3 - x", "edge - y / 2"] {
         let said = check("edge - y / 2", touched).well();
         assert!(!said.err.contains(solid), "{}", said.err);

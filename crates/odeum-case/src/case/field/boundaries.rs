@@ -26,15 +26,20 @@ pub(super) fn read(
     grid: Option<&Grid>,
     source_spans: &mut SourceSpans,
 ) -> Option<Boundaries> {
-    let everywhere = section.get("default").map_or(Some(Boundary::NoFlux), |field| {
+    let default_field = section.get("default");
+    let everywhere = default_field.as_ref().map_or(Some(Boundary::NoFlux), |field| {
         source_spans.put("boundary", field.source_span());
-        boundary(&field)
+        boundary(field)
     });
     let general = faces(section, None, source_spans);
     let mut good = general.is_some();
     let mut own = Vec::new();
     if let Some(field) = section.get("species") {
-        for (name, _, value) in field.section()?.entries() {
+        let entries = field.section()?.entries();
+        if entries.is_empty() {
+            field.warn("no boundary is given here", EMPTY);
+        }
+        for (name, _, value) in entries {
             let found = known(&name, names, |message, help| value.refuse::<usize>(message, help));
             good &= found.is_some() || names.is_none();
             let of = Some(name.as_str());
@@ -42,6 +47,9 @@ pub(super) fn read(
             let boundaries = section.and_then(|section| {
                 let boundaries = faces(&section, of, source_spans);
                 section.finish();
+                if section.entries().is_empty() {
+                    value.warn("no boundary is given here", EMPTY);
+                }
                 boundaries
             });
             good &= boundaries.is_some();
@@ -54,6 +62,17 @@ pub(super) fn read(
         return None;
     }
     let mut general = general?;
+    if let (Some(field), Some(grid), Some(names)) = (default_field, grid, names) {
+        let mut faces = Face::ALL.iter().filter(|face| grid.shape()[face.axis] > 1);
+        let is_given = |face: &Face| {
+            let holds = |faces: &[(Face, Boundary)]| faces.iter().any(|(other, _)| other == face);
+            let has_own = |name: &String| own.iter().any(|(of, faces)| of == name && holds(faces));
+            holds(&general) || names.iter().all(has_own)
+        };
+        if grid.dimensions() > 0 && faces.all(is_given) {
+            field.warn("every face is given otherwise", "leave `default` out");
+        }
+    }
     let mut boundaries = Boundaries::all(everywhere.clone());
     if let (Boundary::Dirichlet(_) | Boundary::Robin { .. }, Some(grid)) = (&everywhere, grid)
         && grid.dimensions() > 0
@@ -77,6 +96,8 @@ pub(super) fn read(
     }
     Some(boundaries)
 }
+
+const EMPTY: &str = "name a face, as x_low = { value = 1.0 }, or leave this out";
 
 /// The boundaries that are given face by face.
 fn faces(

@@ -149,7 +149,8 @@ pub(super) fn read(
     findings: &Findings,
 ) -> Option<Initial> {
     let names = model.map(Model::species);
-    let seed = section.get("seed").map_or(Some(0), |field| field.whole(0, u64::MAX));
+    let seed_field = section.get("seed");
+    let seed = seed_field.as_ref().map_or(Some(0), |field| field.whole(0, u64::MAX));
     let mut starts: Vec<Option<Start>> = vec![None; names.map_or(0, <[String]>::len)];
     let mut good = true;
     for (name, source_span, field) in section.entries() {
@@ -182,14 +183,13 @@ pub(super) fn read(
             }
         }
     }
+    let is_random = |start: &Start| start.noise > 0.0 || matches!(start.base, Base::Builtin);
+    if let Some(field) = seed_field.filter(|_| good && !all.iter().any(is_random)) {
+        field.warn("nothing here is random", "leave `seed` out, or give a species `noise`");
+    }
     good.then_some(Initial { seed: seed?, builtin, starts: all })
 }
 
-const HELP: &str = "give a number, an expression of x, y, z as text, or a table: { value = 1.0, \
-                    noise = 1e-3 }, { file = \"u.npy\" }";
-
-fn read_start(
-    field: &Field<'_>,
 /// Warns of states of another time than zero, at which a run begins that does not say where.
 pub(super) fn warn_of_times(section: &Section<'_>, files: Files<'_>) {
     let entries = section.entries().into_iter();
@@ -211,6 +211,11 @@ pub(super) fn warn_of_times(section: &Section<'_>, files: Files<'_>) {
     }
 }
 
+const HELP: &str = "give a number, an expression of x, y, z as text, or a table: { value = 1.0, \
+                    noise = 1e-3 }, { file = \"u.npy\" }";
+
+fn read_start(
+    field: &Field<'_>,
     member: Member<'_>,
     model: Option<&Model>,
     builtin: Option<Builtin>,

@@ -98,6 +98,10 @@ fn written(
     let equations = text::entries(equations, |field| field.text());
     section.finish();
     let ((species, items), params) = (species?, params?);
+    if let Some(at) = species.iter().position(|name| *name == "seed") {
+        let help = "call it something else: `seed` in [initial] is that of random values";
+        return items[at].refuse("no species can be called `seed`", help);
+    }
     let (definitions, equations) = (definitions?, equations?);
     let values = |entries: &[Entry<'_, Option<f64>>]| {
         let pairs = entries.iter().map(|entry| Some((entry.name.clone(), entry.value?)));

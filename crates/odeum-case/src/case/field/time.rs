@@ -138,6 +138,15 @@ pub(super) fn read(
                 );
             }
         }
+        (Some(StepSpec::Fraction(fraction)), Some(true), _) if *fraction > 1.0 => {}
+        (Some(StepSpec::Fraction(_) | StepSpec::Adaptive(_)), Some(true), _) => {
+            if let Some(field) = section.get("force") {
+                field.warn(
+                    "steps are of a stable size here, which needs no force",
+                    "leave this out, or give the size of the step: step = 0.01",
+                );
+            }
+        }
         _ => {}
     }
     let max_steps =
