@@ -154,6 +154,9 @@ impl<'a> FieldPlan<'a> {
             pair("precision", precision.name().to_owned()),
         ];
         all.extend(output.structure.as_ref().map(|it| pair("structure", fingerprint(it))));
+        // A series has one scale.
+        let pictures = (&output.slices, &output.isosurfaces);
+        all.extend(output.has_pictures().then(|| pair("pictures", fingerprint(&pictures))));
         all
     }
 

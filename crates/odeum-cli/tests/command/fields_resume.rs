@@ -230,6 +230,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
         ("[13, 12, 11]", "[13, 12, 10]", "system, grid and boundaries"),
         ("step = \"stable\"", "step = { stable = 0.7 }", "time"),
         ("every = 0.15", "every = 0.2", "output"),
+        ("\"png\"]\n", "\"png\"]\npng = { range = [0.0, 9.0] }\n", "pictures"),
         ("[time]", "[initial]\nseed = 3\n[time]", "initial values"),
         ("[time]", "[run]\nprecision = \"f32\"\n[time]", "precision"),
     ] {
