@@ -84,8 +84,15 @@ pub(crate) trait Backend<T: odeum_ode::Scalar> {
     fn sweep(&mut self, t: f64, u: Slot, what: &Blend<'_>, out: Slot) -> Result<(), Error>;
 
     /// Takes steps of forward Euler from [`Slot::Now`] to there. Of steps that fail none counts
-    /// after the first, and the state is that before it.
+    /// after the first, and the state is that before it. There may be fewer than asked for, at least one.
+    ///
+    /// After an error the state is that before all of them, or [lost](Backend::is_lost).
     fn euler(&mut self, batch: &Batch) -> Result<Taken, Error>;
+
+    /// Whether the state went when a device failed.
+    fn is_lost(&self) -> bool {
+        false
+    }
 
     /// Exchanges two fields.
     fn swap(&mut self, a: Slot, b: Slot);

@@ -261,6 +261,9 @@ class Simulation(Fixed):
             The steps have become unstable, or a value is not finite; the simulation stands at its last good state.
         Interrupted
             Ctrl-C, or `stop`; the simulation stands at the time it has reached, and can go on.
+        DeviceError
+            A call of a GPU failed. The simulation stands at the time it has reached, and can go on if the GPU can; where
+            the way back to that state failed too, it was lost, and all that needs it raises this error from then on.
         """
         self._go(times.to(self.t, t), None, progress)
 

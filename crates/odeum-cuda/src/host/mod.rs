@@ -157,6 +157,11 @@ impl Host {
         lock(&self.0.launched).clone()
     }
 
+    /// From here on the driver refuses all launches after so many.
+    pub fn set_launches(&self, launches: usize) {
+        self.0.launches.store(launches, Ordering::Relaxed);
+    }
+
     /// Counts a launch, which a driver that fails refuses.
     fn count_launch(&self, kernel: &str) -> Result<(), Error> {
         let less = |left: usize| left.checked_sub(1);

@@ -137,7 +137,9 @@ impl<T: Scalar, D: Device> Engine<T, D> {
 
     /// Gives a sweep to all parts.
     pub(super) fn give(&mut self, ready: &[Ready<D>], out: Slot) -> Result<(), Error> {
-        self.links.sweep(&mut self.parts, ready, out)
+        let given = self.links.sweep(&mut self.parts, ready, out);
+        // No event tells when the edges of a sweep that failed have come.
+        given.or_else(|error| self.links.wait().and(Err(error)))
     }
 
     /// See [`Links::settle`].
@@ -202,6 +204,10 @@ impl<T: Scalar, D: Device> Backend<T> for Engine<T, D> {
 
     fn euler(&mut self, batch: &Batch) -> Result<Taken, Error> {
         self.take(batch)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.euler.lost
     }
 
     fn swap(&mut self, a: Slot, b: Slot) {
@@ -351,7 +357,7 @@ impl<T: Scalar, D: Device> Backend<T> for Engine<T, D> {
         }
         self.tilings = if tiling.depth > 1 { vec![tiling, own] } else { vec![tiling] };
         self.patient = true;
-        self.euler = StepCache::default();
+        self.euler = StepCache { lost: self.euler.lost, ..StepCache::default() };
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! What is not finite stays so: u + h F(u) of such a u is not finite either. So a field is
 //! looked through once after many steps, and when one of its values is non-finite these steps are
-//! taken again from a state that was kept, one by one, up to the last finite one.
+//! taken again from a state that was kept, one by one, up to the last finite one. From there it is also
+//! come back to where a batch began when the device fails on the way.
 
 use super::engine::Engine;
 use super::part::{self, Part, Ready, Sweep};
@@ -32,13 +33,37 @@ const PATIENCE: u64 = 8;
 const KEPT: usize = 2;
 
 impl<T: Scalar, D: Device> Engine<T, D> {
+    /// Takes a batch. Of one that fails nothing is left, or the state is lost.
     pub(super) fn take(&mut self, batch: &Batch) -> Result<Taken, Error> {
+        let place = self.parts[0].address(Slot::Now);
+        self.forward(batch).inspect_err(|_| {
+            if batch.count > 1 {
+                self.euler.lost = self.back(batch).is_err();
+            } else if self.parts[0].address(Slot::Now) != place {
+                self.swap(Slot::Now, Slot::Next);
+            }
+        })
+    }
+
+    /// Returns to the state that a batch of several steps began with.
+    fn back(&mut self, batch: &Batch) -> Result<(), Error> {
+        // Without one no step was taken.
+        let Some(kept) = self.euler.kept else { return Ok(()) };
+        self.restore(KEPT, Slot::Now as usize)?;
+        self.steps(&Batch { first: kept.at, ..*batch }, 0, batch.first - kept.at)
+    }
+
+    /// Steps up to the end of a batch, or to where another state is kept.
+    fn forward(&mut self, batch: &Batch) -> Result<Taken, Error> {
         let mut done = 0;
         while done < batch.count {
             let count = (batch.count - done).min(LOOK * self.patience());
             // After a single step the state before it is still there.
-            if count > 1 {
-                self.keep(batch, done, count)?;
+            if count > 1 && !self.reaches(batch, done + count) {
+                if done > 0 {
+                    break;
+                }
+                self.keep(batch)?;
             }
             self.steps(batch, done, count)?;
             let Some(place) = self.non_finite(Slot::Now)? else {
@@ -60,22 +85,22 @@ impl<T: Scalar, D: Device> Engine<T, D> {
         if part::is_small(&part.plan, &part.shape) { PATIENCE } else { 1 }
     }
 
-    /// Sees that a state is kept from which `count` steps from step `done` of the batch on can be
-    /// taken again.
-    fn keep(&mut self, batch: &Batch, done: u64, count: u64) -> Result<(), Error> {
-        let (from, to) = (batch.first + done, batch.first + done + count);
+    /// Whether a state is kept from which the steps of the batch up to step `to` can be taken again.
+    fn reaches(&self, batch: &Batch, to: u64) -> bool {
         let keep = KEEP * self.patience();
-        let reaches = |kept: &Kept| {
+        self.euler.kept.as_ref().is_some_and(|kept| {
             kept.origin == batch.origin
                 && kept.h == batch.h
-                && (kept.at..=kept.at.saturating_add(keep)).contains(&to)
-        };
-        if self.euler.kept.as_ref().is_some_and(reaches) {
-            return Ok(());
-        }
+                && kept.at <= batch.first
+                && batch.first + to <= kept.at.saturating_add(keep)
+        })
+    }
+
+    /// Keeps the state that a batch begins with.
+    fn keep(&mut self, batch: &Batch) -> Result<(), Error> {
         self.euler.kept = None;
         self.restore(Slot::Now as usize, KEPT)?;
-        self.euler.kept = Some(Kept { origin: batch.origin, h: batch.h, at: from });
+        self.euler.kept = Some(Kept { origin: batch.origin, h: batch.h, at: batch.first });
         Ok(())
     }
 

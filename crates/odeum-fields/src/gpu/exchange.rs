@@ -57,6 +57,11 @@ impl<D: Device> Links<D> {
         Ok(())
     }
 
+    /// Waits until what was sent has come.
+    pub(super) fn wait(&self) -> Result<(), Error> {
+        self.0.iter().try_for_each(|link| link.stream.wait())
+    }
+
     /// Gives a sweep to all parts, whose edges go out.
     pub(super) fn sweep<T: Scalar>(
         &mut self,

@@ -8,6 +8,8 @@ pub(super) struct StepCache<D: Device> {
     /// two places. Of fields so small that a step takes no longer than to start it.
     pub(super) recordings: Vec<(Recorded, D::Graph)>,
     pub(super) kept: Option<Kept>,
+    /// The device failed within a batch, and on the way back to where that began.
+    pub(super) lost: bool,
     /// Time of all batches on the GPU, without what is only looked at \[s\].
     pub(super) seconds: f64,
 }
@@ -30,6 +32,6 @@ pub(super) struct Kept {
 
 impl<D: Device> Default for StepCache<D> {
     fn default() -> StepCache<D> {
-        StepCache { recordings: Vec::new(), kept: None, seconds: 0.0 }
+        StepCache { recordings: Vec::new(), kept: None, lost: false, seconds: 0.0 }
     }
 }

@@ -90,7 +90,8 @@ impl<T: Precision> Simulation<T> {
 
     /// Goes on to time `end`; every `every` steps, and at the end, `watch` is called and may stop
     /// the simulation. An error is said of what cannot be begun; what fails on the way is an
-    /// [`Outcome`].
+    /// [`Outcome`]. After an error of a device the simulation stands at the time that it says it has reached, and can go on
+    /// from there if the device can; where the way back to that state failed too, all that needs it is refused.
     ///
     /// The limits of the steps are judged by the field of that moment, and larger steps refused; anew
     /// where velocity or rates change with time, or waves that fade slowly limit the steps, and `end` lies beyond the times that
@@ -140,7 +141,7 @@ impl<T: Precision> Simulation<T> {
             let remedy = format!("must be finite and not before {}", self.clock.t);
             return Err(Error::input("end", end, remedy));
         }
-        self.device_time = self.backend.device_time().unwrap_or(0.0);
+        self.device_time = self.whole()?.device_time().unwrap_or(0.0);
         self.judge_stability(end)?;
         loop {
             let ControlFlow::Continue(most) = watch(self) else { return Ok(Outcome::Stopped) };

@@ -246,6 +246,18 @@ impl<T: Precision> Simulation<T> {
         Ok(Simulation::on(problem, backend, options, clock, (control, judge)))
     }
 
+    /// Where the state lies, unless that is lost.
+    fn whole(&self) -> Result<&dyn Backend<T>, Error> {
+        if !self.backend.is_lost() {
+            return Ok(&*self.backend);
+        }
+        Err(Error::Device {
+            device: "simulation".to_owned(),
+            reason: format!("its state was lost at t = {}, where the device failed", self.clock.t),
+            remedy: "begin again from a checkpoint, or from a state of before".to_owned(),
+        })
+    }
+
     /// The time reached \[time\].
     pub fn t(&self) -> f64 {
         self.clock.t
@@ -256,7 +268,7 @@ impl<T: Precision> Simulation<T> {
     /// # Errors
     /// Too little memory, or a driver that fails.
     pub fn field(&self) -> Result<Cow<'_, Field<T>>, Error> {
-        self.backend.field()
+        self.whole()?.field()
     }
 
     /// The field there, if it lies in memory: not that of a GPU.
@@ -274,7 +286,7 @@ impl<T: Precision> Simulation<T> {
         if species >= all {
             return Err(Error::input("species", species, format!("there are {all}")));
         }
-        self.backend.values(species, take)
+        self.whole()?.values(species, take)
     }
 
     /// A copy of the field, which another thread can bring into memory while the simulation goes on.
@@ -282,7 +294,7 @@ impl<T: Precision> Simulation<T> {
     /// # Errors
     /// As [`field`](Simulation::field).
     pub fn snapshot(&self) -> Result<Snapshot<T>, Error> {
-        self.backend.snapshot()
+        self.whole()?.snapshot()
     }
 
     /// The values of all species in some cells \[cells × S\].
@@ -295,7 +307,7 @@ impl<T: Precision> Simulation<T> {
             let remedy = format!("the grid has {shape:?} cells");
             return Err(Error::input("cell", format!("{cell:?}"), remedy));
         }
-        self.backend.pick(cells)
+        self.whole()?.pick(cells)
     }
 
     /// What has been done since the simulation began, interruptions included.
@@ -308,7 +320,7 @@ impl<T: Precision> Simulation<T> {
     /// # Errors
     /// A driver that fails.
     pub fn summaries(&self) -> Result<Vec<Summary>, Error> {
-        self.backend.summaries()
+        self.whole()?.summaries()
     }
 
     /// Limits of the steps, as they were judged last for all times up to an end; `None` before the first step.
@@ -323,7 +335,7 @@ impl<T: Precision> Simulation<T> {
     /// A driver that fails.
     pub fn limits_to(&self, until: f64) -> Result<Stability, Error> {
         let span = (self.clock.t, until);
-        self.judge.limits(&self.problem, &Present(&*self.backend), span, self.floor_to(until))
+        self.judge.limits(&self.problem, &Present(self.whole()?), span, self.floor_to(until))
     }
 
     /// Judges the steps for all times up to `until`, as [`until`](Simulation::until) does for those up to its end: one judgement of a

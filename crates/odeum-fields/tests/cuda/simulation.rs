@@ -144,6 +144,75 @@ fn stages_of_two_sweeps_agree() {
     }
 }
 
+/// A driver that refuses launches for a while changes no bit of what comes after: the state is that of the time reached.
+#[test]
+fn what_a_device_fails_in_is_taken_again() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([9, 7, 8]);
+    let field = start::<f64>(&problem);
+    for options in methods() {
+        let options = Options { force: true, ..options };
+        for devices in [1, 2] {
+            let of = || {
+                let devices = host::several(&vec![1 << 40; devices], 3);
+                let start = Checkpoint { field: field.clone(), clock: Clock::at(0.4) };
+                let made = Simulation::on_devices(&problem, start, &options, devices.clone());
+                (made.unwrap(), devices)
+            };
+            let (mut other, _) = of();
+            let (mut simulation, devices) = of();
+            let mut failed = 0;
+            for (k, end) in [0.42, 0.71, 0.9, 1.3].into_iter().enumerate() {
+                assert_eq!(other.advance_to(end).unwrap(), Outcome::Reached);
+                for launches in [0, 1, 3] {
+                    devices[k % devices.len()].set_launches(launches);
+                    let result = simulation.advance_to(end);
+                    devices.iter().for_each(|device| device.set_launches(usize::MAX));
+                    failed += usize::from(result.is_err());
+                }
+                assert_eq!(simulation.advance_to(end).unwrap(), Outcome::Reached);
+                assert!(simulation.field().unwrap() == other.field().unwrap(), "{options:?} {end}");
+                assert_eq!(simulation.counts().steps, other.counts().steps);
+            }
+            assert!(failed > 6, "{failed}");
+        }
+    }
+}
+
+/// Where the way back fails too nothing is given that would be of another time.
+#[test]
+fn a_state_that_is_lost_is_told_as_such() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([9, 7, 4]);
+    let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
+    let options = Options { force: true, ..Options::euler(0.02) };
+    let device = host::device();
+    let mut simulation = Simulation::on_device(&problem, start, &options, device.clone()).unwrap();
+    simulation.steps(5, 0, &mut go_on).unwrap();
+    device.set_launches(3);
+    let refused = simulation.steps(9, 0, &mut go_on).unwrap_err();
+    assert!(refused.to_string().contains("no more launches"), "{refused}");
+    device.set_launches(usize::MAX);
+    let lost = [
+        simulation.steps(1, 0, &mut go_on).map(drop),
+        simulation.field().map(drop),
+        simulation.checkpoint().map(drop),
+        simulation.snapshot().map(drop),
+        simulation.values(0, &mut |_| ()),
+        simulation.pick(&[[0, 0, 0]]).map(drop),
+        simulation.summaries().map(drop),
+        simulation.limits_to(1.0).map(drop),
+    ];
+    for refused in lost {
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("lost at t = 0.5") && refused.contains("checkpoint"), "{refused}");
+    }
+}
+
 fn sums_agree<T: Precision>(shape: [usize; 3]) {
     let problem = problem(shape);
     let options = Options { force: true, ..Options::euler(0.02) };
