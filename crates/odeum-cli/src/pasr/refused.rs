@@ -3,6 +3,7 @@
 use crate::report::{bytes, count};
 use odeum_case::gas;
 use odeum_io::Finding;
+use odeum_io::number::rounded;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::{PasrError, PasrSettings};
 use odeum_kinetics::{EquilibriumError, Kinetics, StateError};
@@ -20,10 +21,13 @@ pub(super) fn finding(error: &PasrError, settings: &PasrSettings) -> Finding {
                 "pressure" => "--pressure",
                 other => other,
             };
-            let value = if *field == "pressure" { value / ONE_ATM } else { *value };
+            let found = match *field {
+                "pressure" => in_atm(*value),
+                _ => value.to_string(),
+            };
             Finding::error("no reactor can be made of this")
                 .field(option)
-                .found(value)
+                .found(found)
                 .help(format!("give {expected}"))
         }
         PasrError::Gas { field, error: EquilibriumError::State(error) } => {
@@ -33,7 +37,7 @@ pub(super) fn finding(error: &PasrError, settings: &PasrSettings) -> Finding {
             let finding = Finding::error(error.to_string());
             // Thin gas falls apart into atoms, which takes more heat than it has.
             if *temperature < bounds.0 {
-                let found = settings.pressure / ONE_ATM;
+                let found = in_atm(settings.pressure);
                 return finding.field("--pressure").found(found).help("give a higher pressure");
             }
             finding.field("--temperature").found(settings.temperature).help(COLDER)
@@ -46,6 +50,11 @@ pub(super) fn finding(error: &PasrError, settings: &PasrSettings) -> Finding {
 pub(super) const COLDER: &str = "lower --temperature or --phi, dilute --oxidizer, as by O2:1, N2:3.76, or take a \
                                  mechanism whose thermodynamic data reach further";
 
+/// A pressure as the option has it.
+fn in_atm(pressure: f64) -> String {
+    rounded(pressure / ONE_ATM, 9)
+}
+
 fn gas_finding(field: &str, error: &StateError, settings: &PasrSettings) -> Finding {
     let finding = Finding::error(error.to_string()).help(gas::remedy(error).1);
     match error {
@@ -55,7 +64,7 @@ fn gas_finding(field: &str, error: &StateError, settings: &PasrSettings) -> Find
             .help(format!("give {low} to {high} K, for which there are data of all species")),
         StateError::NotPositive { what: "pressure", .. } => finding
             .field("--pressure")
-            .found(settings.pressure / ONE_ATM)
+            .found(in_atm(settings.pressure))
             .help("give a pressure above zero, in atm"),
         StateError::NotPositive { what: "equivalence ratio", value } => {
             finding.field("--phi").found(value)

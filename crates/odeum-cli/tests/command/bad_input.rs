@@ -220,7 +220,7 @@ fn tolerances_and_options() {
     };
     folder.write("a.toml", system("2 * k")).odeum(&["check", "a.toml"]).well();
     refused(system("-5"), &["a spectral radius is not negative", "--> a.toml:6:19"]);
-    refused(system("1/0"), &["`spectral_radius` must be finite", "--> a.toml:6:19"]);
+    refused(system("1/0"), &["`system.spectral_radius` must be finite", "--> a.toml:6:19"]);
     let both = system("2 * k").replace("\"rkc\"", "\"rkc\"\nspectral_radius = 4.0");
     refused(
         both,

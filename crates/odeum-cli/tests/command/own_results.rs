@@ -63,7 +63,9 @@ fn fractions_sum_to_one_and_amounts_are_scaled() {
             assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
         }
     }
-    check("", "T,p\n1000,1e5\n").refused(&["sum to 0", "say what the gas is made of"]);
+    check("", "T,p,H2\n1000,1e5,0\n").refused(&["sum to 0", "say what the gas is made of"]);
+    let said = check("", "T,p\n1000,1e5\n").well();
+    assert!(said.out.contains("From the state of the phase: composition\n"), "{}", said.out);
 }
 
 #[test]
