@@ -60,12 +60,12 @@ class Labels:
                 raise self._other(dim, found)
         _, spacing, origin = raw.grid
         for dim, edge in self.edges.items():
-            axis, x = AXES.index(dim), float(self.coordinates[dim][0])
+            axis, place = AXES.index(dim), float(self.coordinates[dim][0])
             own, centre = spacing[axis], origin[axis] + 0.5 * spacing[axis]
             if abs(edge / own - 1) > EQUAL:
                 raise self._other(dim, f"the edge {edge:g} of a cell whose edge is {own:g}")
-            if abs(x - centre) > EVEN * own:
-                raise self._other(dim, f"the coordinate {x:g} of a cell whose centre is at {centre:g}")
+            if abs(place - centre) > EVEN * own:
+                raise self._other(dim, f"the coordinate {place:g} of a cell whose centre is at {centre:g}")
 
     def _other(self, dim: str, found: str) -> InputError:
         remedy = "let spacing and origin agree with coordinates, or drop these: "
