@@ -124,7 +124,8 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         let whole = cut & attempt.h.eq(wanted);
         let t_new = L::select(whole, pack.stop, pack.t + attempt.h);
         let stuck = t_new.eq(pack.t);
-        let vetoed = guard.as_ref().map_or(L::from_bits(0), |guard| guard.vetoes(attempt.growth));
+        let vetoed =
+            guard.as_ref().map_or(L::from_bits(0), |guard| guard.vetoes(attempt.h, attempt.growth));
         // A step the guard rejects must not count as one that passed.
         let error = L::select(vetoed, L::lit(f64::NAN), attempt.error);
         let (passed, factor) = control.judge(attempt.h, error);

@@ -9,7 +9,7 @@ use super::plan::Kernel;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::linalg::{GroupLu, StraightLu};
-use crate::method::device::{GroupKernel, Implicit, Subject};
+use crate::method::device::{GroupKernel, Implicit, KeptJacobian, Subject};
 use crate::method::{JacobianBy, Method};
 use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
 use odeum_core::{Graph, Pattern};
@@ -203,10 +203,11 @@ fn straight(
 ) -> Option<Planned> {
     let graph = system.graph.as_deref()?;
     let by = implicit.jacobian;
-    let (_, of_place) = implicit.bytes(entry);
+    let (_, of_place, apart) = implicit.bytes(entry);
     let constant = constant_states(graph);
     let (lu, places) = without(graph, &constant);
     let matrix = places.len as usize;
+    let of_place = of_place + apart;
     let is_small = matrix * of_place <= MOST_OF_THREAD * entry;
     if !is_small || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;
@@ -233,7 +234,8 @@ fn straight(
         uses_time: graph.uses_time(),
         constant,
     };
-    Some(Planned { linear, layout, in_global: false, columns })
+    let scratch = (matrix * apart).next_multiple_of(16) + implicit.scratch;
+    Some(Planned { linear, layout, in_global: false, scratch, columns })
 }
 
 /// Which states of n one thread integrates, and which never change.
@@ -287,17 +289,17 @@ pub(super) fn kernel(
     let loose = traits.loose && dim <= MOST_OF_WARP;
     let single = traits.float || loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
-    let Planned { mut linear, layout, in_global, columns } = match implicit {
+    let Planned { mut linear, layout, in_global, scratch, columns } = match implicit {
         Some(implicit) => linearised(system, implicit, (word, entry, single), limits, least_width)?,
         None => slopes(system, word, limits, least_width)?,
     };
     let by = implicit.map(|implicit| implicit.jacobian).unwrap_or_default();
-    let scratch = implicit.map_or(0, |implicit| implicit.scratch);
 
     let mut text = Text::default();
     source::head(&mut text, (dim, n_params), traits, method, &layout);
     text.define("OD_IMPLICIT", u8::from(implicit.is_some()));
-    text.define("OD_KEEPS_JACOBIAN", u8::from(implicit.is_some_and(|i| i.keeps_jacobian)));
+    let is_beside = implicit.is_some_and(|i| i.kept == KeptJacobian::Beside);
+    text.define("OD_JACOBIAN_BESIDE", u8::from(is_beside));
     text.define("OD_COMPLEX", u8::from(implicit.is_some_and(|i| i.complex)));
     text.define("OD_BY_DIFFERENCES", u8::from(by == JacobianBy::Differences));
     text.define("OD_WIDTH", layout.width);
@@ -346,6 +348,8 @@ struct Planned {
     layout: Layout,
     /// Whether matrices lie in global memory.
     in_global: bool,
+    /// Bytes of a system that its method has beside its matrices.
+    scratch: usize,
     columns: Columns,
 }
 
@@ -366,7 +370,7 @@ fn slopes(
     let linear = right_hand_side(system, width);
     let bytes = memory(&linear, JacobianBy::default(), 0, (dim, word, 0));
     let layout = Layout::group(width, bytes, 0, limits)?;
-    Some(Planned { linear, layout, in_global: false, columns: Columns::default() })
+    Some(Planned { linear, layout, in_global: false, scratch: 0, columns: Columns::default() })
 }
 
 /// An implicit method, by one thread for each system where that is small, else by groups.
@@ -378,15 +382,16 @@ fn linearised(
     least_width: usize,
 ) -> Option<Planned> {
     let dim = system.grouped.sizes().0;
-    let Implicit { jacobian: by, scratch, .. } = *implicit;
-    let (largest, of_place) = implicit.bytes(entry);
+    let by = implicit.jacobian;
+    let (largest, of_place, apart) = implicit.bytes(entry);
     let alone = (least_width == 1).then(|| straight(system, implicit, (word, entry), limits));
     if let Some(planned) = alone.flatten() {
         return Some(planned);
     }
     let width = width(dim, least_width);
     let linear = grouped(system, by, width, largest, single);
-    let matrices = linear.matrix.next_multiple_of(16) * of_place;
+    let places = linear.matrix.next_multiple_of(16);
+    let (matrices, scratch) = (places * of_place, places * apart + implicit.scratch);
     // What a method has beside its matrices is always in global memory.
     let pointer = if scratch > 0 { POINTER } else { 0 };
     let shared = |matrices: usize| memory(&linear, by, matrices, (dim, word, largest)) + pointer;
@@ -395,5 +400,5 @@ fn linearised(
         Some(layout) => (layout, false),
         None => (group(shared(POINTER), matrices + scratch)?, true),
     };
-    Some(Planned { linear, layout, in_global, columns: Columns::default() })
+    Some(Planned { linear, layout, in_global, scratch, columns: Columns::default() })
 }

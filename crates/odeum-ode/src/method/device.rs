@@ -87,8 +87,8 @@ pub(crate) struct GroupKernel {
 /// What the kernel of an implicit method needs.
 pub(crate) struct Implicit {
     pub(crate) jacobian: JacobianBy,
-    /// Whether −J stays beside its factors.
-    pub(crate) keeps_jacobian: bool,
+    /// Where −J stays when the matrix has become factors.
+    pub(crate) kept: KeptJacobian,
     /// Whether there are factors of a complex matrix, too.
     pub(crate) complex: bool,
     /// Vectors of a system that are alive at once, about.
@@ -100,12 +100,28 @@ pub(crate) struct Implicit {
 }
 
 impl Implicit {
-    /// Bytes of an entry of the largest matrix, and of all entries of one place, where an entry of a real one has `entry`.
-    pub(crate) fn bytes(&self, entry: usize) -> (usize, usize) {
-        let kept = if self.keeps_jacobian { entry } else { 0 };
+    /// Bytes of an entry of the largest matrix, of all entries of one place, and of what that place has apart, where an entry of a
+    /// real matrix has `entry`.
+    pub(crate) fn bytes(&self, entry: usize) -> (usize, usize, usize) {
+        let (kept, apart) = match self.kept {
+            KeptJacobian::No => (0, 0),
+            KeptJacobian::Beside => (entry, 0),
+            KeptJacobian::Apart => (0, entry),
+        };
         let complex = if self.complex { 2 * entry } else { 0 };
-        (if self.complex { 2 * entry } else { entry }, entry + kept + complex)
+        (if self.complex { 2 * entry } else { entry }, entry + kept + complex, apart)
     }
+}
+
+/// Where −J stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptJacobian {
+    /// Nowhere: it is evaluated for each matrix.
+    No,
+    /// Beside the matrices, for products with it.
+    Beside,
+    /// In the method's own memory, which is global where several threads have a system: read for each matrix alone.
+    Apart,
 }
 
 /// Kernels of a family for one recorded system, of which a thread or some lanes of a warp have all.

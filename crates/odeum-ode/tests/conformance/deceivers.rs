@@ -317,9 +317,70 @@ pub(crate) fn undisturbed_equilibria_end<T: Precision>(subject: &Subject) {
     }
     let ensemble =
         Ensemble::new(2, vec![T::from_f64(0.0), T::from_f64(1.0)], (0.0, 100.0)).unwrap();
-    let options = Options::new(tolerance::<T>(1e-5, 1e-3)).max_steps(3000);
+    // 828 until 0.0745, and as many for each of the 7.2 factors of e after that.
+    let options = Options::new(tolerance::<T>(1e-5, 1e-3)).max_steps(8000);
     let solution = subject.solve_recorded(&Nothing, &ensemble, &subject.method, &options);
     assert_eq!(solution.status[0], Status::Success, "{:?}", solution.stats[0]);
+}
+
+/// Logistic growth from zero, which stays there, and a thousand times slower from 1e-14.
+struct Inert;
+
+impl System for Inert {
+    fn dim(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(10.0) * y[0] * (R::lit(1.0) - y[0]);
+        dydt[1] = R::lit(0.01) * y[1] * (R::lit(1.0) - y[1]);
+    }
+}
+
+/// What does not grow because it is zero hides no slower growth.
+pub(crate) fn inert_unknowns_hide_no_growth<T: Precision>(subject: &Subject) {
+    if subject.method.jacobian_by().is_none() || T::EPSILON > 1e-10 {
+        return;
+    }
+    let start = vec![T::from_f64(0.0), T::from_f64(1e-14)];
+    let ensemble = Ensemble::new(2, start, (0.0, 5000.0)).unwrap();
+    for tol in [1e-4, 1e-6] {
+        let options = Options::new(tolerance::<T>(tol, 1e-2)).max_steps(20_000);
+        let solution = subject.solve_recorded(&Inert, &ensemble, &subject.method, &options);
+        let (status, y) = (solution.status[0], solution.y(0)[1].to_f64());
+        assert_eq!(status, Status::Success, "{tol:e}: {:?}", solution.stats[0]);
+        assert!((y - 1.0).abs() < 1e-3, "{tol:e}: {y:e} with success");
+    }
+}
+
+/// Decay that turns into growth at t = 10, about an amount far below the tolerance.
+struct Season;
+
+impl System for Season {
+    fn dim(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        // tanh(t − 10).
+        let rate =
+            R::lit(1.0) - R::lit(2.0) / ((R::lit(2.0) * t - R::lit(20.0)).exp() + R::lit(1.0));
+        dydt[0] = R::lit(50.0) * rate * y[0] * (R::lit(1.0) - y[0]) + R::lit(1e-12);
+    }
+}
+
+/// A method that keeps its Jacobian learns in time that what decayed now grows.
+pub(crate) fn growth_that_begins_later_is_seen<T: Precision>(subject: &Subject) {
+    if subject.method.jacobian_by().is_none() || T::EPSILON > 1e-10 {
+        return;
+    }
+    let ensemble = Ensemble::new(1, vec![T::from_f64(0.0)], (0.0, 400.0)).unwrap();
+    for tol in [1e-3, 1e-5] {
+        let options = Options::new(tolerance::<T>(tol, 1e-2)).max_steps(20_000);
+        let solution = subject.solve_recorded(&Season, &ensemble, &subject.method, &options);
+        let (status, y) = (solution.status[0], solution.y(0)[0].to_f64());
+        assert!(!status.is_success() || (y - 1.0).abs() < 0.01, "{tol:e}: {y:e} with success");
+    }
 }
 
 /// A right-hand side that jumps at t = 1/3 and has a pulse of the width 0.01 about t = 2.

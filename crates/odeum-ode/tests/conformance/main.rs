@@ -46,6 +46,8 @@ macro_rules! conforms {
             conforms!(@deceiver clocks_do_not_drift, $precision, $($attribute)?);
             conforms!(@deceiver saddles_are_left, $precision, $($attribute)?);
             conforms!(@deceiver undisturbed_equilibria_end, $precision, $($attribute)?);
+            conforms!(@deceiver inert_unknowns_hide_no_growth, $precision, $($attribute)?);
+            conforms!(@deceiver growth_that_begins_later_is_seen, $precision, $($attribute)?);
             conforms!(@deceiver jumps_and_pulses_are_resolved, $precision, $($attribute)?);
             conforms!(@deceiver thresholds_are_resolved, $precision, $($attribute)?);
             conforms!(@deceiver excursions_are_seen, $precision, $($attribute)?);

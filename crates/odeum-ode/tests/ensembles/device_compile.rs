@@ -68,6 +68,11 @@ fn integrating_kernels() -> Vec<(String, KernelText)> {
         }
     }
     let (name, system) = &systems[3];
+    let level = options.clone().end_when_rises(0, vec![1500.0]);
+    for method in [Method::rodas4(), Method::radau(), Method::exp4()] {
+        let kernel = inspect::planned(system, &method, &level, 1).unwrap();
+        all.push((format!("{name} to a level, {}, f64", method.name()), kernel));
+    }
     let Method::Rosenbrock(rodas4) = Method::rodas4() else { unreachable!() };
     let by = Method::Rosenbrock(Rosenbrock { jacobian: JacobianBy::Differences, ..rodas4 });
     let kernel = inspect::planned(system, &by, &options, 1).unwrap();

@@ -32,6 +32,11 @@ struct OdPassage {
     real miss;                  // how far it misses the component at the places together, where that is asked for
 };
 
+// Slopes of a cubic at both ends of a step, times the step.
+struct OdCubicSlopes {
+    real start, end;
+};
+
 // Number of the component.
 OD_FN int od_event_component(const OdTask &task) { return (int)task.event_component; }
 

@@ -2,12 +2,15 @@
 // processor (cpu/guard.rs).
 
 struct OdGuard {
-    real resolved;              // sum of h lambda over the last steps that nothing but the guard limited
+    real alone;                 // the time for which nothing but the guard has limited the steps
 };
 
-// Whether a step of this growth is too long; `limit` is the largest h lambda.
-OD_FN bool od_guard_vetoes(const OdGuard &guard, real limit, real growth) {
-    return growth > limit && guard.resolved < OD_GUARD_EXPONENTS;
+// The longest step over which what is unseen after so long a time does not grow by more than the limit, the largest h lambda.
+OD_FN real od_guard_free(const OdGuard &guard, real limit) { return guard.alone * (limit / OD_GUARD_EXPONENTS); }
+
+// Whether a step of size h and this growth is too long.
+OD_FN bool od_guard_vetoes(const OdGuard &guard, real limit, real h, real growth) {
+    return growth > limit && od_abs(h) > od_guard_free(guard, limit);
 }
 
 // The next step after one of signed size h, from the one that the method proposes. `failed`: the error test
@@ -20,8 +23,10 @@ OD_FN real od_guard_next(OdGuard &guard, real limit, real h, real growth, real p
         const real most = fraction > OD_GUARD_MOST ? OD_GUARD_MOST : fraction;
         return h * (most < OD_GUARD_LEAST ? OD_GUARD_LEAST : most);
     }
-    const bool limited = od_abs(proposed) > od_abs(h * fraction);
-    const bool holds = limited && guard.resolved < OD_GUARD_EXPONENTS;
-    guard.resolved = limited && grows && !failed ? guard.resolved + growth : real(0);
-    return holds && !failed ? h * fraction : proposed;
+    const real by_growth = od_abs(h * fraction);
+    const bool limited = od_abs(proposed) > by_growth && grows;
+    guard.alone = limited && !failed ? guard.alone + od_abs(h) : real(0);
+    const real longest = od_larger(by_growth, od_guard_free(guard, limit) * OD_GUARD_SAFETY);
+    const bool holds = limited && !failed && od_abs(proposed) > longest;
+    return holds ? (h < real(0) ? -longest : longest) : proposed;
 }

@@ -7,53 +7,56 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMem
                          const Method &method, const real (&after)[OD_EACH], real step,
                          OdVerdict &verdict) {
     const OdGroup &g = x.g;
-    real middle[OD_EACH], slopes[2][OD_EACH];
-    const bool has_middle = method.middle(middle), has_cubic = method.cubic(slopes);
     // The component before and after, its slope before, and the state half-way or the slope after.
     real of[4] = {real(0), real(0), x.event_slope, real(0)};
 #if OD_WIDTH == 1
     OD_CONSTANT_STATES(i) {
-        if (i == x.event_component) of[0] = of[1] = memory.state[i], of[3] = has_middle ? memory.state[i] : real(0);
+        if (i == x.event_component) {
+            of[0] = of[1] = memory.state[i];
+            if constexpr (Method::HAS_MIDDLE) of[3] = memory.state[i];
+        }
     }
 #endif
     OD_OWN(e, i) {
         if (i == x.event_component) {
             of[0] = x.y[e], of[1] = after[e];
-            if (has_middle) of[3] = middle[e];
-            if (has_cubic) of[2] = slopes[0][e] / step, of[3] = slopes[1][e] / step;
+            if constexpr (Method::HAS_MIDDLE) of[3] = method.middle(e);
+            if constexpr (Method::HAS_CUBIC) {
+                const OdCubicSlopes slopes = method.cubic(e);
+                of[2] = slopes.start / step, of[3] = slopes.end / step;
+            }
         }
     }
     od_group_tell(g, x.event_component, of);
     OdPassage passage = od_passage(task, c.event, of[0], of[1], of[2]);
-    if (has_middle) od_passes_by(task, c.event, passage, of[3]);
-    passage.has_cubic = has_cubic;
-    if (has_cubic) passage.slopes[1] = of[3];
-    const auto tell = [&](const real (&found)[OD_EACH]) {
-        real told[1] = {real(0)};
-        OD_OWN(e, i) {
-            if (i == x.event_component) told[0] = found[e];
-        }
-        od_group_tell(g, x.event_component, told);
-        return told[0];
-    };
+    if constexpr (Method::HAS_MIDDLE) od_passes_by(task, c.event, passage, of[3]);
+    passage.has_cubic = Method::HAS_CUBIC;
+    if constexpr (Method::HAS_CUBIC) passage.slopes[1] = of[3];
     od_look_for_event(task, c, passage, step, verdict, [&](OdPassage &passed) {
-        real found[OD_EACH];
-#if OD_IMPLICIT
-        if (has_cubic) {
+        real told[1] = {real(0)};
+        if constexpr (Method::HAS_CUBIC) {
 #pragma unroll 1
             for (int k = 0; k < 2; ++k) {
                 const real theta = k == 0 ? OD_EVENT_PLACE : OD_EVENT_OTHER_PLACE;
-                od_cubic_misses(c, x, memory, after, slopes, step, theta, found);
-                passed.miss = passed.miss + od_abs(tell(found));
+                real misses[OD_EACH];
+                od_cubic_misses(c, x, memory, method, after, step, theta, misses);
+                OD_OWN(e, i) {
+                    if (i == x.event_component) told[0] = misses[e];
+                }
+                od_group_tell(g, x.event_component, told);
+                passed.miss = passed.miss + od_abs(told[0]);
             }
-            return;
+        } else {
+            if constexpr (!Method::KNOWS_END_SLOPE) od_evaluate(c, x, memory, verdict.t_new, after);
+            OD_OWN(e, i) {
+                if (i == x.event_component) {
+                    if constexpr (Method::KNOWS_END_SLOPE) told[0] = method.end_slope(e);
+                    else told[0] = memory.slope[i];
+                }
+            }
+            od_group_tell(g, x.event_component, told);
+            passed.slopes[1] = told[0];
         }
-#endif
-        if (!method.end_slope(found)) {
-            od_evaluate(c, x, memory, verdict.t_new, after);
-            OD_OWN(e, i) found[e] = memory.slope[i];
-        }
-        passed.slopes[1] = tell(found);
     });
 }
 #endif
@@ -107,11 +110,12 @@ OD_FN bool od_takes(bool busy) {
 //     real first_size(task, c, x, memory)             with OD_PROBE: the size of the first step
 //     real next(step, factor)                         the signed size that follows, by a factor of the controller
 //     void settle(accepted)
-//     bool middle(state)                              with OD_EVENT: the state half-way through the last attempt, and
-//                                                     whether the method tells it (cpu/event.rs says which do)
-//     bool cubic(slopes)                              with OD_EVENT: the slopes, times the step, of the cubic of its stages at
-//                                                     both ends, and whether the method has one
-//     bool end_slope(slope)                           with OD_EVENT: f at its end, and whether the method knows it
+//
+// and with OD_EVENT constants that say what it tells of its component e in the last attempt (cpu/event.rs says which do):
+//
+//     real middle(e)         HAS_MIDDLE               half-way
+//     OdCubicSlopes cubic(e) HAS_CUBIC                slopes of the cubic of its stages
+//     real end_slope(e)      KNOWS_END_SLOPE          f at the end; of other methods it is evaluated where it is asked for
 //
 // Who evaluates f at the state without linearising keeps it of the component of the terminal event. An attempt with the
 // cause OD_SPECTRAL_RADIUS is the last.

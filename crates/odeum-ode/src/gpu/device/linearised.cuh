@@ -78,15 +78,17 @@ OD_FN void od_solve_complex(const OdSystem &x, OdMemory &memory, real (&re)[OD_E
 #endif
 
 #if OD_EVENT
-// How far the cubic with these slopes, times the step, misses each component at a fraction theta of a step to the state `after`: what
-// it leaves of the equation, through the factors in `matrix`.
-OD_FN void od_cubic_misses(OdStepLoop &c, const OdSystem &x, OdMemory &memory, const real (&after)[OD_EACH],
-                           const real (&slopes)[2][OD_EACH], real step, real theta, real (&misses)[OD_EACH]) {
+// How far the cubic of the method misses each component at a fraction theta of its step to the state `after`: what it leaves of the
+// equation, through the factors in `matrix`.
+template <class Method>
+OD_FN void od_cubic_misses(OdStepLoop &c, const OdSystem &x, OdMemory &memory, const Method &method,
+                           const real (&after)[OD_EACH], real step, real theta, real (&misses)[OD_EACH]) {
     const OdGroup &g = x.g;
     real state[OD_EACH];
     OD_UNROLL_OWN
     for (int e = 0; e < OD_EACH; ++e) {
-        const real start = slopes[0][e], end = slopes[1][e], rise = after[e] - x.y[e];
+        const OdCubicSlopes slopes = method.cubic(e);
+        const real start = slopes.start, end = slopes.end, rise = after[e] - x.y[e];
         const real a = start + end - real(2) * rise, b = real(3) * rise - real(2) * start - end;
         state[e] = x.y[e] + od_fma(od_fma(a, theta, b), theta, start) * theta;
         misses[e] = od_fma(od_fma(real(3) * a, theta, real(2) * b), theta, start) / step;

@@ -3,6 +3,11 @@
 // Stages in registers, all of whose indices are known to the compiler; of a thread that has too many in columns
 // (device/columns.cuh); else in local memory.
 #define OD_STAGES_IN_REGISTERS (OD_STAGES * OD_EACH <= OD_MOST_STAGE_REGISTERS)
+#if OD_STAGES_IN_REGISTERS
+#define OD_UNROLL_STAGES _Pragma("unroll")
+#else
+#define OD_UNROLL_STAGES _Pragma("unroll 1")
+#endif
 
 struct OdStages {
 #if OD_STAGE_COLUMNS > 0
@@ -50,12 +55,10 @@ struct OdStages {
         OD_UNROLL_OWN
         for (int e = 0; e < OD_EACH; ++e) sum[e] = real(0);
 #if OD_STAGES_IN_REGISTERS
-#pragma unroll
-        for (int m = 0; m < OD_STAGES; ++m) {
-#else
-#pragma unroll 1
-        for (int m = 0; m < s; ++m) {
+        s = OD_STAGES;
 #endif
+        OD_UNROLL_STAGES
+        for (int m = 0; m < s; ++m) {
             const real w = weight(m);
             OD_UNROLL_OWN
             for (int e = 0; e < OD_EACH; ++e) sum[e] = od_fma(w, at(m, e), sum[e]);

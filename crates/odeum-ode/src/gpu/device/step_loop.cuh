@@ -115,7 +115,7 @@ OD_FN void od_begin(const OdTask &task, OdStepLoop &c) {
     c.cause = OD_STEP_TOO_SMALL;
     c.resumed = false;
 #if OD_IMPLICIT
-    c.guard.resolved = real(0);
+    c.guard.alone = real(0);
 #endif
 #if OD_EVENT
     od_event_forget(c.event);
@@ -172,7 +172,7 @@ OD_FN OdVerdict od_verdict(const OdTask &task, OdStepLoop &c, const OdAttempt &a
     verdict.t_new = whole ? c.stop : c.t + attempt.step;
     verdict.stuck = verdict.t_new == c.t;
 #if OD_IMPLICIT
-    verdict.vetoed = od_guard_vetoes(c.guard, task.growth_limit, attempt.growth);
+    verdict.vetoed = od_guard_vetoes(c.guard, task.growth_limit, attempt.step, attempt.growth);
 #else
     verdict.vetoed = false;
 #endif

@@ -9,7 +9,7 @@
 
 struct alignas(16) OdMatrices {
     od_entry matrix[OD_MATRIX_PLACES];      // -J unless there is another for it, then factors
-#if OD_KEEPS_JACOBIAN
+#if OD_JACOBIAN_BESIDE
     od_entry kept[OD_MATRIX_PLACES];        // -J
     OD_FN_MEMBER od_entry *jacobian() { return kept; }
 #else

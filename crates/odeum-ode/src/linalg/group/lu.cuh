@@ -70,6 +70,7 @@ OD_FN void od_group_shift(const OdGroup &g, E *matrix, E sigma) {
 template <class E>
 OD_FN void od_group_assemble(
     const OdGroup &g, const od_entry *negative_jacobian, E *matrix, E sigma) {
+#pragma unroll 8
     for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) {
         matrix[e] = E(negative_jacobian[e]);
     }

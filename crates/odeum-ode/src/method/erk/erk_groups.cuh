@@ -22,13 +22,8 @@ struct OdErk {
         for (int e = 0; e < OD_EACH; ++e) slopes.at(0, e) = slopes.at(OD_STAGES - 1, e);
     }
 
-    OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
-    OD_FN_MEMBER bool cubic(real (&)[2][OD_EACH]) const { return false; }
-    OD_FN_MEMBER bool end_slope(real (&end)[OD_EACH]) const {
-        OD_UNROLL_OWN
-        for (int e = 0; e < OD_EACH; ++e) end[e] = slopes.at(OD_STAGES - 1, e);
-        return OD_FSAL;
-    }
+    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = false, KNOWS_END_SLOPE = OD_FSAL;
+    OD_FN_MEMBER real end_slope(int e) const { return slopes.at(OD_STAGES - 1, e); }
 };
 
 // The slopes of stages from the first to before the end of a step; of an `euler` step stage 1 is the end. It works on

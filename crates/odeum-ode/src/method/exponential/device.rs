@@ -4,7 +4,7 @@ use super::expansion::{self, Expansion, INVERSE_GAMMA, SHIFT, TERMS};
 use super::hessenberg::{HALF, POLES, RESIDUES, Terms};
 use super::krylov;
 use super::{Action, EXP4, Exponential, Tableau};
-use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject};
+use crate::method::device::{GroupKernel, Implicit, KeptJacobian, OnDevice, Subject};
 use odeum_cuda::{Text, literal};
 
 const RESOLVENT: &str = concat!(
@@ -33,7 +33,7 @@ impl OnDevice for Exponential {
             keeps_stages: false,
             implicit: Some(Implicit {
                 jacobian: self.jacobian,
-                keeps_jacobian: true,
+                kept: KeptJacobian::Beside,
                 complex: false,
                 vectors: 12,
                 stages: 0,

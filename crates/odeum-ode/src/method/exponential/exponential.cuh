@@ -18,13 +18,8 @@ struct OdExponential {
     OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
 
 #if OD_EVENT
-    OD_FN_MEMBER bool end_slope(real (&)[OD_EACH]) const { return false; }
-    OD_FN_MEMBER bool cubic(real (&)[2][OD_EACH]) const { return false; }
-    OD_FN_MEMBER bool middle(real (&state)[OD_EACH]) const {
-        OD_UNROLL_OWN
-        for (int e = 0; e < OD_EACH; ++e) state[e] = half[e];
-        return true;
-    }
+    static constexpr bool HAS_MIDDLE = true, HAS_CUBIC = false, KNOWS_END_SLOPE = false;
+    OD_FN_MEMBER real middle(int e) const { return half[e]; }
 #endif
 
 #if OD_PROBE

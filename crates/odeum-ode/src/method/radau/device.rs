@@ -2,9 +2,9 @@
 
 use super::Radau;
 use super::newton::{DIVERGES, MOST_EXCESS, MOST_LEFT, ROUNDINGS, SHRINK, SLOW_DELAY, SLOW_SHRINK};
-use super::stepper::{FAST, SAME_STEP, same_factors};
+use super::stepper::{FAST, LONGER, MOST_KEPT, SAME_STEP, same_factors};
 use super::transform::{ALPHA, BETA, C, END_SLOPE, ERROR, GAMMA, T, T_INVERSE};
-use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject, epsilon};
+use crate::method::device::{GroupKernel, Implicit, KeptJacobian, OnDevice, Subject, epsilon};
 use odeum_cuda::{Text, literal};
 
 impl OnDevice for Radau {
@@ -15,7 +15,7 @@ impl OnDevice for Radau {
             keeps_stages: false,
             implicit: Some(Implicit {
                 jacobian: self.jacobian,
-                keeps_jacobian: true,
+                kept: KeptJacobian::Apart,
                 complex: true,
                 vectors: 14,
                 stages: 0,
@@ -39,6 +39,7 @@ impl OnDevice for Radau {
 fn write(text: &mut Text, radau: &Radau) {
     text.define("OD_STAGES", C.len());
     text.define("OD_MAX_ITERATIONS", format_args!("{}u", radau.max_iterations));
+    text.define("OD_MOST_KEPT", format_args!("{MOST_KEPT}u"));
     text.define("OD_SLOW_DELAY", format_args!("{SLOW_DELAY}u"));
     for (name, number) in [
         ("OD_GAMMA", GAMMA),
@@ -47,6 +48,7 @@ fn write(text: &mut Text, radau: &Radau) {
         ("OD_C1", C[0]),
         ("OD_C2", C[1]),
         ("OD_FAST", FAST),
+        ("OD_JACOBIAN_LONGER", LONGER),
         ("OD_SAME_STEP_LEAST", SAME_STEP[0]),
         ("OD_SAME_STEP_MOST", SAME_STEP[1]),
         ("OD_DIVERGES", DIVERGES),

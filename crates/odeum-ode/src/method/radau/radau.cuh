@@ -101,20 +101,19 @@ struct OdRadau {
     OdNewton newton;
     bool moved;                 // since f was evaluated
     bool stale, current;        // a new Jacobian is wanted; the Jacobian is that of the state
+    unsigned age;               // steps accepted since it was evaluated
+    real jacobian_h;            // the first step tried from there
     bool unfactored, valid;     // the Jacobian is newer than the factors; these can be used
     bool first, rejected;       // no step has been accepted yet; the last attempt was rejected
 
-    OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
-    OD_FN_MEMBER bool cubic(real (&slopes)[2][OD_EACH]) const {
-        OD_UNROLL_OWN
-        for (int e = 0; e < OD_EACH; ++e) {
-            const real z[OD_STAGES] = {increment(0, e), increment(1, e), increment(2, e)};
-            slopes[0][e] = -od_fma(z[2], od_e(2), od_fma(z[1], od_e(1), z[0] * od_e(0)));
-            slopes[1][e] = od_fma(z[2], od_end_slope(2), od_fma(z[1], od_end_slope(1), z[0] * od_end_slope(0)));
-        }
-        return true;
+#if OD_EVENT
+    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = true;
+    OD_FN_MEMBER OdCubicSlopes cubic(int e) const {
+        const real z[OD_STAGES] = {increment(0, e), increment(1, e), increment(2, e)};
+        return OdCubicSlopes{-od_fma(z[2], od_e(2), od_fma(z[1], od_e(1), z[0] * od_e(0))),
+                        od_fma(z[2], od_end_slope(2), od_fma(z[1], od_end_slope(1), z[0] * od_end_slope(0)))};
     }
-    OD_FN_MEMBER bool end_slope(real (&)[OD_EACH]) const { return false; }
+#endif
 
     OD_FN_MEMBER void begin() {
         moved = stale = first = true;
@@ -133,16 +132,28 @@ struct OdRadau {
         const OdGroup &g = x.g;
         od_linearise(c, x, memory, moved);
         OD_OWN(e, i) slope[e] = memory.slope[i];
+        copy(g, memory.matrices().jacobian(), kept(memory));
         moved = stale = false;
         current = unfactored = true;
+        age = 0;
     }
 
-    OD_FN_MEMBER void factor(OdStepLoop &c, const OdGroup &g, OdMatrices &matrices) {
+    // -J: a copy, from which matrices are assembled. They fill shared memory, so it is in global memory if several threads have a
+    // system, where each reads what it has written itself.
+    OD_FN_MEMBER static od_entry *kept(const OdMemory &memory) { return (od_entry *)memory.scratch; }
+
+    OD_FN_MEMBER static void copy(const OdGroup &g, const od_entry *from, od_entry *to) {
+        OD_UNROLL_OWN
+        for (unsigned e = g.slot; e < OD_JACOBIAN_ENTRIES; e += OD_WIDTH) to[e] = from[e];
+    }
+
+    OD_FN_MEMBER void factor(OdStepLoop &c, const OdGroup &g, OdMemory &memory) {
+        OdMatrices &matrices = memory.matrices();
         const od_entry shift = od_entry(OD_GAMMA / h);
-        od_group_assemble(g, matrices.jacobian(), matrices.matrix, shift);
+        od_group_assemble(g, kept(memory), matrices.matrix, shift);
         const OdPivots pivots = od_group_factor(g, matrices.matrix, shift);
         const OdComplex complex(od_entry(OD_ALPHA / h), od_entry(OD_BETA / h));
-        od_group_assemble(g, matrices.jacobian(), matrices.complex, complex);
+        od_group_assemble(g, kept(memory), matrices.complex, complex);
         valid = od_group_factor(g, matrices.complex, complex).valid && pivots.valid;
         growth = pivots.growth * OD_GAMMA;
         c.nlu += 2;
@@ -234,9 +245,16 @@ struct OdRadau {
     OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
                                    Propose propose, real (&after)[OD_EACH]) {
         const OdGroup &g = x.g;
-        prepare(c, x, memory);
-        h = propose();
-        if (unfactored || od_abs(h - factored) > od_abs(h) * OD_SAME_FACTORS) factor(c, g, memory.matrices());
+        // Twice at most: the second time the Jacobian is current.
+#pragma unroll 1
+        for (;;) {
+            prepare(c, x, memory);
+            h = propose();
+            if (current || !(od_abs(h) > od_abs(jacobian_h) * OD_JACOBIAN_LONGER)) break;
+            stale = true;
+        }
+        if (current) jacobian_h = h;
+        if (unfactored || od_abs(h - factored) > od_abs(h) * OD_SAME_FACTORS) factor(c, g, memory);
         OdAttempt attempt = {h, od_nan(), OD_NON_FINITE, growth};
         start();
         newton.begin();
@@ -331,6 +349,8 @@ struct OdRadau {
         if (newton.diverged) attempt.cause = OD_NEWTON_DIVERGED;
         if (!valid) {
             OD_OWN(e, i) memory.slope[i] = slope[e];
+            copy(g, kept(memory), memory.matrices().jacobian());
+            unfactored = true;
             if (od_is_finite(x, memory)) attempt.cause = OD_SINGULAR_MATRIX;
         }
         return attempt;
@@ -354,7 +374,8 @@ struct OdRadau {
     }
 
     OD_FN_MEMBER void settle(bool accepted) {
-        stale = accepted ? stale || slow() : stale || !current;
+        age += accepted;
+        stale = accepted ? stale || slow() || age >= OD_MOST_KEPT : stale || !current;
         rejected = !accepted;
         if (!accepted) return;
         current = first = false;

@@ -17,6 +17,10 @@ use odeum_core::{Lanes, Scalar};
 /// The Jacobian is kept while the iteration converges at least as fast as this, or has needed no
 /// more than two sweeps.
 pub(super) const FAST: f64 = 1e-3;
+/// A Jacobian is kept for so many accepted steps at most, and for steps of this many times the size of its first one: it is where
+/// growth shows, which may begin meanwhile.
+pub(super) const MOST_KEPT: u32 = 10;
+pub(super) const LONGER: f64 = 2.0;
 /// The step is kept, and with it the factors, when it would change by no more than this: with the
 /// controller's safety factor, an error that should pass again.
 pub(super) const SAME_STEP: [f64; 2] = [0.9, 1.2];
@@ -39,6 +43,9 @@ pub(crate) struct RadauStepper<'a, L: Lanes> {
     /// Lanes that want a new Jacobian; lanes whose Jacobian is that of the present point.
     stale: L::Mask,
     current: L::Mask,
+    /// Steps accepted since it was evaluated, and the first one tried from there.
+    age: L,
+    jacobian_h: L,
     /// Lanes that have accepted no step yet; lanes whose last attempt was rejected.
     first: L::Mask,
     rejected: L::Mask,
@@ -96,6 +103,8 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             moved: none,
             stale: none,
             current: none,
+            age: zero,
+            jacobian_h: zero,
             first: none,
             rejected: none,
             unfactored: none,
@@ -149,6 +158,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             cost.add_jacobian::<L>(stale);
             cost.add_fresh::<L>(stale, plan.evaluations());
             self.current = self.current | stale;
+            self.age = L::select(stale, L::lit(0.0), self.age);
             self.unfactored = self.unfactored | stale;
             self.stale = none;
         }
@@ -157,7 +167,10 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
     /// Brings f, the Jacobians and the factors of all lanes up to date for steps of size `h`.
     #[inline(always)]
     fn prepare(&mut self, at: &Point<L>, h: L, cost: &mut Cost) {
+        let longer = h.abs().gt(self.jacobian_h.abs() * L::lit(LONGER));
+        self.stale = self.stale | (longer & !self.current);
         self.linearise(at, cost);
+        self.jacobian_h = L::select(self.current, h, self.jacobian_h);
         let (plan, none) = (self.equations.plan(), L::from_bits(0));
         let differs = (h - self.factored).abs();
         let wanted =
@@ -418,7 +431,9 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
     fn settle(&mut self, accepted: L::Mask) {
         let n = self.slope.len();
         let slow = self.slow();
-        self.stale = self.stale | (accepted & slow) | (!accepted & !self.current);
+        self.age = L::select(accepted, self.age + L::lit(1.0), self.age);
+        let old = self.age.ge(L::lit(f64::from(MOST_KEPT)));
+        self.stale = self.stale | (accepted & (slow | old)) | (!accepted & !self.current);
         self.current = self.current & !accepted;
         self.moved = self.moved | accepted;
         self.first = self.first & !accepted;

@@ -41,13 +41,8 @@ struct OdRkc {
         stale = stale || !accepted || age >= OD_RADIUS_EVERY;
     }
 
-    OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
-    OD_FN_MEMBER bool cubic(real (&)[2][OD_EACH]) const { return false; }
-    OD_FN_MEMBER bool end_slope(real (&end)[OD_EACH]) const {
-        OD_UNROLL_OWN
-        for (int e = 0; e < OD_EACH; ++e) end[e] = f[e];
-        return true;
-    }
+    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = false, KNOWS_END_SLOPE = true;
+    OD_FN_MEMBER real end_slope(int e) const { return f[e]; }
 };
 
 // The vectors of a system, for the power method.

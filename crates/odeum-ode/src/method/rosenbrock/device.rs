@@ -1,7 +1,7 @@
 //! What a Rosenbrock method is in device code.
 
 use super::{Rosenbrock, Tableau};
-use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject};
+use crate::method::device::{GroupKernel, Implicit, KeptJacobian, OnDevice, Subject};
 use odeum_cuda::{Text, literal};
 
 impl OnDevice for Rosenbrock {
@@ -12,7 +12,7 @@ impl OnDevice for Rosenbrock {
             keeps_stages: true,
             implicit: Some(Implicit {
                 jacobian: self.jacobian,
-                keeps_jacobian: false,
+                kept: KeptJacobian::No,
                 complex: false,
                 vectors: 8,
                 stages: self.tableau.stages(),

@@ -8,21 +8,19 @@
 // od_gamma(s), od_m(s), od_e(s), od_start_slope(s), od_end_slope(s), and od_evaluates(s), true of a stage that needs f anew.
 
 struct OdRosenbrock {
-#if OD_EVENT
-    real starts[OD_EACH], ends[OD_EACH];    // slopes of the cubic of the last attempt at its ends, times the step
-#endif
+    OdStages stages;            // of the last attempt
     OD_FN_MEMBER void begin() {}
     OD_FN_MEMBER void settle(bool) {}
-    OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
-    OD_FN_MEMBER bool end_slope(real (&)[OD_EACH]) const { return false; }
 #if OD_EVENT
-    OD_FN_MEMBER bool cubic(real (&slopes)[2][OD_EACH]) const {
-        OD_UNROLL_OWN
-        for (int e = 0; e < OD_EACH; ++e) {
-            slopes[0][e] = starts[e];
-            slopes[1][e] = ends[e];
+    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = true;
+    OD_FN_MEMBER OdCubicSlopes cubic(int e) const {
+        OdCubicSlopes slopes = {real(0), real(0)};
+        OD_UNROLL_STAGES
+        for (int m = 0; m < OD_STAGES; ++m) {
+            slopes.start = od_fma(od_start_slope(m), stages.at(m, e), slopes.start);
+            slopes.end = od_fma(od_end_slope(m), stages.at(m, e), slopes.end);
         }
-        return true;
+        return slopes;
     }
 #endif
     OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
@@ -62,7 +60,7 @@ struct OdRosenbrock {
 #endif
         od_keep_factors(memory);
         od_keep_state(x);
-        OdStages stages;
+        stages = OdStages();
         const real rate = real(1) / attempt.step;
 #pragma unroll 1
         for (int s = 0; s < OD_STAGES; ++s) {
@@ -89,10 +87,6 @@ struct OdRosenbrock {
         real error[OD_EACH];
         OD_UNROLL_OWN
         for (int e = 0; e < OD_EACH; ++e) error[e] = real(0);
-#if OD_EVENT
-        stages.combine(OD_STAGES, [](int m) { return od_start_slope(m); }, error, real(1), starts);
-        stages.combine(OD_STAGES, [](int m) { return od_end_slope(m); }, error, real(1), ends);
-#endif
         stages.combine(OD_STAGES, [](int m) { return od_e(m); }, error, real(1), error);
         OdNorm norm;
         od_norm_clear(norm);
