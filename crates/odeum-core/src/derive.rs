@@ -42,9 +42,25 @@ impl Graph {
         })
     }
 
-    /// f, and behind it the entries of its [`jacobian`](Graph::jacobian); what they share is there once.
+    /// Of a system, whose outputs are the slopes of its states: whether the slope of a state is the constant 0.
+    pub fn never_changes(&self, state: usize) -> bool {
+        self.outputs().get(state).is_some_and(|id| self.node(*id).constant() == Some(0.0))
+    }
+
+    /// Of a system: the [`jacobian`](Graph::jacobian) without the columns of states that
+    /// [never change](Graph::never_changes). No step moves these, and where they stay f may have no finite derivative, as
+    /// √c has none at c = 0.
+    pub fn jacobian_of_changing(&self) -> (Graph, Pattern) {
+        self.derivatives(self.n_states(), |node| match node {
+            Node::State(i) if !self.never_changes(i as usize) => Some(i as usize),
+            _ => None,
+        })
+    }
+
+    /// f, and behind it the entries of its [`jacobian_of_changing`](Graph::jacobian_of_changing); what they share is there
+    /// once.
     pub fn linearised(&self) -> Graph {
-        let (entries, _) = self.jacobian();
+        let (entries, _) = self.jacobian_of_changing();
         let mut builder = Builder::default();
         let outputs = [self, &entries].map(|graph| {
             let place = builder.load(graph);
@@ -503,6 +519,17 @@ mod tests {
         let both = graph.linearised();
         assert_eq!(both.outputs()[0], both.outputs()[1]);
         assert_eq!(both.eval(0.0, &[0.0], &[3.0]), [3.0, 3.0]);
+    }
+
+    #[test]
+    fn nothing_is_derived_by_states_that_never_change() {
+        let graph = Graph::record(2, 0, |_, y, _| vec![y[1].sqrt() - y[0], Symbol::lit(0.0)]);
+        assert_eq!([0, 1].map(|i| graph.never_changes(i)), [false, true]);
+        assert_eq!(graph.jacobian().1.to_string(), "xx\n..\n");
+        let (entries, pattern) = graph.jacobian_of_changing();
+        assert_eq!(pattern.to_string(), "x.\n..\n");
+        assert_eq!(entries.eval(0.0, &[1.0, 0.0], &[]), [-1.0]);
+        assert_eq!(graph.linearised().eval(0.0, &[1.0, 0.0], &[]), [-1.0, 0.0, -1.0]);
     }
 
     #[test]

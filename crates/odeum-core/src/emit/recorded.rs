@@ -28,14 +28,14 @@ impl Grouped for Graph {
     }
 
     fn matrix_pattern(&self) -> Pattern {
-        self.jacobian().1
+        self.jacobian_of_changing().1
     }
 
     fn uses_time(&self) -> bool {
         Graph::uses_time(self)
     }
 
-    /// `places` are those of the pattern that [`Graph::jacobian`] gives.
+    /// `places` are those of the pattern that [`Graph::jacobian_of_changing`] gives.
     fn group_text(&self, width: usize, places: &MatrixPlaces, _single: bool) -> GroupText {
         tape(self, width, Some(places))
     }

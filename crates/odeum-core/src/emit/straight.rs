@@ -14,9 +14,8 @@ use crate::graph::{Graph, Node};
 /// ```
 ///
 /// the last where f depends on the time. Every index is a number, so that arrays of the thread become registers;
-/// parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian`] gives; entries whose place is
-/// `places.len` are left out. Numbers stand in tables, from which instructions take them: in the code they would be most
-/// of it. Operations stand in an order that keeps few values alive at once, and a choice between two numbers, which is
+/// parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian_of_changing`] gives. Numbers stand
+/// in tables, from which instructions take them: in the code they would be most of it. Operations stand in an order that keeps few values alive at once, and a choice between two numbers, which is
 /// a read from a table, is read again where its last use is far. The text grows as the graph does ([`straight_cost`]).
 ///
 /// f with its Jacobian keeps more values alive than a thread has registers: as many as `spills` of them lie in memory of
@@ -67,8 +66,7 @@ fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces, spills: usize) -> Stri
     let takes = |output: usize, value: &str| match output.checked_sub(n).map(|e| places.entries[e])
     {
         None => Some(format!("f[{output}] = {value};")),
-        Some(place) if place < places.len => Some(format!("matrix[{place}] = od_entry(-{value});")),
-        Some(_) => None,
+        Some(place) => Some(format!("matrix[{place}] = od_entry(-{value});")),
     };
     let signature = signature("f");
     let mut tables = Numbers::default();
@@ -142,7 +140,7 @@ OD_FN void od_group_linearise(const OdGroup &g, real t, const real *y, const OdP
             let chain = |n: usize| (0..n).fold(chosen * y[0], |x, _| x * y[0] + p[0]);
             vec![chain(5) * chosen, chain(50) * chosen]
         });
-        let places = MatrixPlaces { entries: vec![2, 2], unused: 2, zero: 2, len: 2 };
+        let places = MatrixPlaces { entries: vec![0, 1], unused: 2, zero: 2, len: 2 };
         let text = straight(&graph, &places, 0);
         let rhs = text.split("od_group_linearise").next().unwrap_or_default();
         let count = |what: &str| rhs.matches(what).count();

@@ -18,25 +18,31 @@ fn at_both(mechanism: &Mechanism) -> [Reactor; 2] {
     [Reactor::constant_pressure(Arc::clone(&kinetics)), Reactor::constant_volume(kinetics)]
 }
 
-/// f and its Jacobian in one graph, as they are computed, and the pattern.
+/// f and its Jacobian as they are computed, by the states that change in one graph with f, and the patterns.
 struct Recorded {
     both: Graph,
+    changing: Pattern,
+    entries: Graph,
     pattern: Pattern,
 }
 
 impl Recorded {
     fn new(reactor: &Reactor) -> Recorded {
         let graph = reactor.graph();
-        let (_, pattern) = graph.jacobian();
-        Recorded { both: graph.linearised().fused(), pattern }
+        let (entries, pattern) = graph.jacobian();
+        let changing = graph.jacobian_of_changing().1;
+        Recorded { both: graph.linearised().fused(), changing, entries, pattern }
     }
 
     /// f, and the entries of the reactor's pattern.
     fn at(&self, reactor: &Reactor, y: &[f64], p: f64) -> (Vec<f64>, Vec<f64>) {
         let mut f = self.both.eval(0.0, y, &[p]);
-        let entries = f.split_off(y.len());
+        let (changing, all) = (f.split_off(y.len()), self.entries.eval(0.0, y, &[p]));
         let pattern = reactor.jacobian_pattern().unwrap();
-        let value = |(row, column)| self.pattern.find(row, column).map_or(0.0, |k| entries[k]);
+        let value = |(row, column)| {
+            let entry = self.changing.find(row, column).map(|k| changing[k]);
+            entry.or_else(|| self.pattern.find(row, column).map(|k| all[k])).unwrap_or(0.0)
+        };
         (f, pattern.iter().map(value).collect())
     }
 }

@@ -22,29 +22,18 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    /// Of the entries that have places.
     pub(super) fn new(pattern: &Pattern, places: &MatrixPlaces) -> Differences {
         let entries = pattern.iter().zip(&places.entries);
-        let kept: Vec<Entry> = entries
-            .filter(|(_, place)| **place < places.len)
-            .map(|((row, column), place)| (*place, row, column))
-            .collect();
-        let mut rows = vec![Vec::new(); pattern.rows()];
-        for (_, row, column) in &kept {
-            rows[*row].push(*column);
-        }
-        let columns = column_groups(&Pattern::from_rows(pattern.cols(), &rows));
-        let mut found = vec![0; pattern.cols()];
+        let columns = column_groups(pattern);
+        let mut group_of = vec![NO_GROUP; pattern.cols()];
         for (k, group) in columns.iter().enumerate() {
             for &column in group {
-                found[column] = k;
+                group_of[column] = k as i32;
             }
         }
-        let mut group_of = vec![NO_GROUP; pattern.cols()];
         let mut groups = vec![Vec::new(); columns.len()];
-        for (place, row, column) in kept {
-            group_of[column] = found[column] as i32;
-            groups[found[column]].push((place, row, column));
+        for ((row, column), place) in entries {
+            groups[group_of[column] as usize].push((*place, row, column));
         }
         Differences { group_of, groups }
     }

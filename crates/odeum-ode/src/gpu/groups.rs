@@ -11,8 +11,8 @@ use super::system::DeviceSystem;
 use crate::linalg::{GroupLu, StraightLu};
 use crate::method::device::{GroupKernel, Implicit, KeptJacobian, Subject};
 use crate::method::{JacobianBy, Method};
-use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
-use odeum_core::{Graph, Pattern};
+use odeum_core::Graph;
+use odeum_core::emit::{self, Grouped, Tables};
 use odeum_cuda::{Limits, Text, literal};
 
 const GROUP: &str = include_str!("device/group.cuh");
@@ -169,29 +169,9 @@ fn right_hand_side(system: &DeviceSystem, width: usize) -> Linear {
 /// States that never change, such as inert species, whatever the method: their slopes and stages are zero. One of a
 /// system at rest counts as changing, since a thread has arrays of those that change.
 fn constant_states(graph: &Graph) -> Vec<usize> {
-    let slope = |i: &usize| graph.node(graph.outputs()[*i]).constant();
     let n = graph.outputs().len();
-    let constant: Vec<usize> = (0..n).filter(|i| slope(i) == Some(0.0)).collect();
+    let constant: Vec<usize> = (0..n).filter(|&i| graph.never_changes(i)).collect();
     if constant.len() == n { constant[1..].to_vec() } else { constant }
-}
-
-/// The plan of elimination, and the places of all entries of the Jacobian, without what belongs to constant states.
-fn without(graph: &Graph, constant: &[usize]) -> (StraightLu, MatrixPlaces) {
-    let is_constant = |j: usize| constant.contains(&j);
-    let pattern = graph.matrix_pattern();
-    let rows: Vec<Vec<usize>> = (0..pattern.rows())
-        .map(|i| pattern.row(i).iter().copied().filter(|&j| !is_constant(j)).collect())
-        .collect();
-    let lu = StraightLu::new(&Pattern::from_rows(pattern.cols(), &rows), constant);
-    let kept = lu.places();
-    let mut next = kept.entries.iter();
-    let place = |(_, j): (usize, usize)| {
-        let kept_place = if is_constant(j) { None } else { next.next() };
-        kept_place.copied().unwrap_or(kept.len)
-    };
-    let entries = pattern.iter().map(place).collect();
-    let places = MatrixPlaces { entries, ..kept.clone() };
-    (lu, places)
 }
 
 /// By one thread, where the system is small and recorded; `entry`: bytes of an entry of the matrix.
@@ -205,7 +185,9 @@ fn straight(
     let by = implicit.jacobian;
     let (_, of_place, apart) = implicit.bytes(entry);
     let constant = constant_states(graph);
-    let (lu, places) = without(graph, &constant);
+    let pattern = graph.matrix_pattern();
+    let lu = StraightLu::new(&pattern, &constant);
+    let places = lu.places();
     let matrix = places.len as usize;
     let of_place = of_place + apart;
     let is_small = matrix * of_place <= MOST_OF_THREAD * entry;
@@ -218,9 +200,9 @@ fn straight(
     let wanted = Columns::wanted(implicit.stages, changing, matrix * entry, word);
     let layout = Layout::implicit(registers, wanted.len() * word, limits);
     let columns = if layout.shared > 0 { wanted } else { Columns::default() };
-    let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, &places, columns.spills));
-    let differences = (by == JacobianBy::Differences)
-        .then(|| Differences::new(&graph.matrix_pattern(), &places).straight());
+    let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, places, columns.spills));
+    let differences =
+        (by == JacobianBy::Differences).then(|| Differences::new(&pattern, places).straight());
     text.extend(differences);
     let linear = Linear {
         text,

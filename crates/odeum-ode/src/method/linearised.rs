@@ -60,7 +60,7 @@ impl Plan {
             Some(pattern) => (Source::System, pattern.clone()),
             None => {
                 let graph = graph()?;
-                let (entries, pattern) = graph.jacobian();
+                let (entries, pattern) = graph.jacobian_of_changing();
                 autonomous = !graph.nodes().contains(&Node::Time);
                 let jacobian = Program::new(&entries);
                 let time = Program::new(&graph.time_derivative());
@@ -111,14 +111,14 @@ impl Plan {
     }
 }
 
-/// Columns in groups that share no row, each in the first group that has room for it.
+/// Columns in groups that share no row, each in the first group that has room for it; those without entries are in none.
 pub(crate) fn column_groups(pattern: &Pattern) -> Vec<Vec<usize>> {
     let mut rows_of = vec![Vec::new(); pattern.cols()];
     for (i, j) in pattern.iter() {
         rows_of[j].push(i);
     }
     let mut groups: Vec<(Vec<usize>, Vec<bool>)> = Vec::new();
-    for (j, rows) in rows_of.iter().enumerate() {
+    for (j, rows) in rows_of.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
         let found = groups.iter().position(|(_, taken)| rows.iter().all(|&i| !taken[i]));
         let g = found.unwrap_or_else(|| {
             groups.push((Vec::new(), vec![false; pattern.rows()]));

@@ -3,6 +3,7 @@
 use crate::device_differences::by_differences;
 use crate::event::{places, solve};
 use crate::host;
+use odeum_core::Tape;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
     Compiled, Controller, DynSystem, Ensemble, Method, Monitor, Options, Real, Scalar, Solution,
@@ -170,6 +171,63 @@ fn products_come_from_nothing_in_single_precision() {
                 assert!((b - (1.0 - (-5.0_f64).exp())).abs() < 5e-4, "{what}");
             }
         }
+    }
+}
+
+/// x' = p √c − x, v' = x − v, c' = 0: where c is zero, the derivative by c is infinite.
+struct Constant;
+
+impl System for Constant {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn n_params(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        dydt[0] = p[0] * y[2].sqrt() - y[0];
+        dydt[1] = y[0] - y[1];
+        dydt[2] = R::lit(0.0);
+    }
+}
+
+/// Nothing is derived by what never changes, and it counts in the size of the first step everywhere.
+#[test]
+fn states_that_never_change_are_the_same_everywhere() {
+    let system = DynSystem::from(Tape::trace(&Constant));
+    let methods = methods_with_jacobians();
+    let differences = methods.clone().into_iter().map(by_differences);
+    for method in methods.iter().cloned().chain(differences) {
+        for c in [0.0, 1.0] {
+            let ensemble = ensemble::<f64>(&[1e-3, 0.0, c], 1, &[1.0], (0.0, 1.0));
+            let options = Options::new(Tolerance::new(1e-6, 1e-9)).max_steps(1000);
+            let x = c.sqrt() + (1e-3 - c.sqrt()) * (-1.0_f64).exp();
+            for (place, found) in everywhere(&system, &ensemble, &method, &options) {
+                let what = format!("{place}, {c}, {:?}", found.status[0]);
+                assert_eq!(found.status[0], Status::Success, "{what}");
+                assert!((found.states[0] - x).abs() < 1e-5 * x, "{what}: {}", found.states[0]);
+                assert_eq!(found.states[2], c, "{what}");
+            }
+            same_first_step(&system, &ensemble, &method, &options);
+        }
+    }
+}
+
+/// The first step has the same size everywhere.
+pub(crate) fn same_first_step(
+    system: &DynSystem,
+    ensemble: &Ensemble<f64>,
+    method: &Method,
+    options: &Options,
+) {
+    let options = options.clone().max_steps(1);
+    let all = everywhere(system, ensemble, method, &options);
+    let wanted = all[0].1.t[0];
+    assert!(wanted > 0.0, "{}", method.name());
+    for (place, found) in &all {
+        let t = found.t[0];
+        assert!((t - wanted).abs() <= 1e-9 * wanted, "{place}: {t:e} for {wanted:e}");
     }
 }
 

@@ -105,7 +105,7 @@ fn agrees<T: Scalar>(graph: &Graph, width: usize, single: bool, states: &[f64], 
     if !crate::host::is_available() {
         return;
     }
-    let (entries, pattern) = graph.jacobian();
+    let (entries, pattern) = graph.jacobian_of_changing();
     let places = places(pattern.nnz());
     let (n, m) = (graph.n_states(), graph.n_params());
     let count = states.len() / n;
@@ -242,7 +242,7 @@ fn values_that_one_thread_spills_come_back() {
         let product = terms.iter().fold(y[1], |x, &term| x * term + y[0]);
         vec![terms.iter().rev().fold(product, |x, &term| x * term + term), product]
     });
-    let text = straight(&graph, &places(graph.jacobian().1.nnz()), SPILLS);
+    let text = straight(&graph, &places(graph.jacobian_of_changing().1.nnz()), SPILLS);
     let count = |what: &str| text.matches(what).count();
     assert!(count("od_spill(") > 30 && count("od_reload(") >= count("od_spill("), "{text}");
     agrees::<f64>(&graph, 1, false, &states(2, 9), 1e-13);
@@ -268,14 +268,14 @@ fn large_systems_have_wide_tables() {
             |i: usize, k: usize| y[(i + 31 * k) % 400] * Symbol::lit(1.0 + (100 * i + k) as f64);
         (0..400).map(|i| (1..90).fold(term(i, 0), |sum, k| sum + term(i, k))).collect()
     });
-    let group = graph.group_text(128, &places(graph.jacobian().1.nnz()), false);
+    let group = graph.group_text(128, &places(graph.jacobian_of_changing().1.nnz()), false);
     assert!(group.tables.defines().contains("#define OD_TAPE_WIDE 1u"));
     // Matrices of the test lie in shared memory: the graph without most of its terms.
     let few = Graph::record(400, 0, |_, y, _| {
         let all = (0..33_000).fold(y[0], |sum, k| sum * Symbol::lit(1.0 + f64::from(k) * 1e-9));
         (0..400).map(|i| if i == 0 { all } else { y[i] * y[i - 1] }).collect()
     });
-    let places = places(few.jacobian().1.nnz());
+    let places = places(few.jacobian_of_changing().1.nnz());
     assert!(few.group_text(128, &places, false).tables.defines().contains("OD_TAPE_WIDE 1u"));
     agrees::<f64>(&few, 128, false, &states(400, 1), 1e-9);
 }
@@ -286,7 +286,7 @@ fn large_systems_have_wide_tables() {
 fn recorded_kernels_compile() {
     const CUDA: &str = include_str!("../../src/gpu/device/cuda.cuh");
     let text = |graph: &Graph, width: usize| {
-        let places = places(graph.jacobian().1.nnz());
+        let places = places(graph.jacobian_of_changing().1.nnz());
         format!("{CUDA}{}", source::<f64>(graph, width, &places, false).0)
     };
     let (every, pollu) = (every_operation(), Graph::trace(&odeum_ode::problems::Pollu));
@@ -299,7 +299,7 @@ fn recorded_kernels_compile() {
         assert!(width > 1 || resources.stack == 0, "{resources:?}");
     }
     // Sines of the library have doubles of their own.
-    let places = self::places(pollu.jacobian().1.nnz());
+    let places = self::places(pollu.jacobian_of_changing().1.nnz());
     for width in [1, 32] {
         let text = format!("{CUDA}{}", source::<f32>(&pollu, width, &places, false).0);
         nvrtc::single("recorded", "od_recorded", &text);

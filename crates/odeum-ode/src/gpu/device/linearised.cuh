@@ -140,6 +140,12 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
         od_norm_ratio(slope, f * weight);
         od_norm_ratio(curvature, second[e] * weight);
     }
+#if OD_WIDTH == 1
+    OD_CONSTANT_STATES(i) {
+        const real y = memory.state[i];
+        od_norm_ratio(state, y * od_weight(task, i, y, y, real(0)));
+    }
+#endif
     const real length = od_abs(c.length);
     const auto norm = [&](OdNorm &n) { return od_norm_of_size(od_group_norm(task, g, n)); };
     const real d0 = norm(state), d1 = od_first_norm(norm(slope)), curved = od_first_norm(norm(curvature));
