@@ -80,7 +80,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     let (batch, workers) = batch_size(devices, &shape, inputs.len(), workers)?;
     let n_batches = inputs.len().div_ceil(batch);
     // Of stiff systems one may cost a hundred times what others do; and a block of systems abreast ends with its longest one.
-    let uneven = method.jacobian_by().is_some() || ready[0].is_abreast();
+    let uneven = method.jacobian_by().is_some() || ready.iter().any(Ready::is_abreast);
     let job = Job {
         inputs,
         method,

@@ -2,6 +2,7 @@
 
 use crate::extremes::same_first_step;
 use crate::host;
+use odeum_cuda::host::Setup;
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Mechanism, Reactor, read};
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
@@ -501,6 +502,40 @@ fn the_first_step_with_inert_species_is_the_same_everywhere() {
     for method in methods() {
         same_first_step(&system, &ensemble, &method, &options);
     }
+}
+
+/// Two devices, of which the second has not the shared memory for systems abreast: its groups of threads write results as these do, and
+/// nothing of them is read while they go on.
+#[test]
+fn devices_may_have_different_kernels() {
+    if !host::is_available() {
+        return;
+    }
+    const COUNT: usize = 400;
+    let (system, few, _) = abreast();
+    let (dim, of_few) = (few.dim(), few.len());
+    let states =
+        (0..dim * COUNT).map(|k| few.states()[k / COUNT * of_few + k % COUNT % of_few]).collect();
+    let params = (0..COUNT).map(|s| few.params()[s % of_few]).collect();
+    // One of each device takes far longer than the others.
+    let spans = (0..COUNT).map(|s| (0.0, if s == 5 || s == 37 { 1e-5 } else { 1e-8 })).collect();
+    let ensemble = Ensemble::new(dim, states, (0.0, 1e-8))
+        .and_then(|ensemble| ensemble.with_params(params)?.with_spans(spans))
+        .unwrap();
+    let (method, options) = (Method::rkc(), Options::new(Tolerance::new(1e-6, 1e-10)));
+    let solver = Solver::new(&system, &method, &Device::cpu(), &options).unwrap();
+    let wanted = solver.solve(&ensemble).unwrap();
+    let large = || host::setup().multiprocessors(1).concurrent();
+    let hosts = Setup::together(vec![large(), large().shared_memory(20_000)]);
+    for order in [[0, 1], [1, 0]] {
+        let devices = order.map(|n| hosts[n].clone()).to_vec();
+        let devices = Devices::new(devices).batches_up_to(32);
+        let found = devices.solve_any(&system, &ensemble, &method, &options, &Monitor::new());
+        assert_same_steps(&found.unwrap(), &wanted);
+    }
+    let launched = |n: usize, name: &str| hosts[n].launched().iter().any(|kernel| kernel == name);
+    assert!(launched(0, "od_rkc_abreast") && launched(1, "od_rkc_groups"));
+    assert!(!launched(0, "od_gather_late") && !launched(1, "od_gather_late"));
 }
 
 #[test]
