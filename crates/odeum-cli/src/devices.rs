@@ -13,8 +13,8 @@ pub(crate) fn command() -> Exit {
         table.row([format!("cuda:{i}"), gpu.clone()]);
     }
     let mut text = table.render(Style::stdout());
-    if let Some(reason) = &machine.no_gpu {
-        text += &format!("\n  no GPU: {reason}\n");
+    for reason in &machine.lacks {
+        text += &format!("\n  {reason}\n");
     }
     say(&text);
     Exit::Success

@@ -15,8 +15,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 const OPTIONS: [&str; 4] =
     ["--std=c++17", "--fmad=false", "--extra-device-vectorization", "--ptxas-options=-v"];
 
+/// How architectures begin that no GPU has.
+pub(crate) const VIRTUAL: &str = "compute_";
+
 /// What machine code follows from: a text, the kernel that names it in errors, and an architecture
-/// such as `sm_90a`.
+/// such as `sm_90a`; of one such as `compute_90` it is text (PTX) that the driver translates.
 #[derive(Clone, Debug, Hash)]
 pub(crate) struct Source {
     pub(crate) kernel: String,
@@ -49,7 +52,8 @@ impl Source {
     fn key(&self) -> Option<Vec<String>> {
         let mut key = vec![self.source.clone(), self.kernel.clone(), self.arch.clone()];
         key.extend(OPTIONS.map(str::to_owned));
-        key.push(version()?);
+        let (major, minor) = need_compiler("cuda").ok()?;
+        key.push(format!("nvrtc {major}.{minor}"));
         Some(key)
     }
 
@@ -62,14 +66,22 @@ impl Source {
     }
 }
 
-/// The compiler's version, when it is there. The first to ask waits some milliseconds for its
-/// library.
-pub(crate) fn version() -> Option<String> {
-    need_compiler("cuda").ok()?;
-    let (mut major, mut minor) = (0, 0);
-    // SAFETY: the library is present; both pointers are to live integers.
-    unsafe { sys::nvrtcVersion(&mut major, &mut minor) }.result().ok()?;
-    Some(format!("nvrtc {major}.{minor}"))
+/// The generations of GPUs that the compiler knows, as 90, ascending; none where there is no compiler.
+pub(crate) fn known_architectures() -> Vec<usize> {
+    let mut count = 0;
+    if need_compiler("cuda").is_err() {
+        return Vec::new();
+    }
+    // SAFETY: the library is present; the pointer is to a live integer.
+    if unsafe { sys::nvrtcGetNumSupportedArchs(&mut count) }.result().is_err() {
+        return Vec::new();
+    }
+    let mut known = vec![0; usize::try_from(count).unwrap_or(0)];
+    // SAFETY: there is room for as many as the compiler has just said.
+    if unsafe { sys::nvrtcGetSupportedArchs(known.as_mut_ptr()) }.result().is_err() {
+        return Vec::new();
+    }
+    known.into_iter().filter_map(|arch| usize::try_from(arch).ok()).collect()
 }
 
 /// A program in the compiler; freed on every way out.
@@ -108,6 +120,12 @@ fn compiled(kernel: &str, source: &str, arch: &str) -> Result<(Program, String),
 fn translate(kernel: &str, source: &str, arch: &str) -> Result<(Program, Cubin), Error> {
     let (program, log) = compiled(kernel, source, arch)?;
     let failed = |e: nvrtc::NvrtcError| refused(kernel, source, e.to_string());
+    if arch.starts_with(VIRTUAL) {
+        // SAFETY: the program is compiled.
+        let text = unsafe { nvrtc::get_ptx(program.0) }.map_err(failed)?;
+        let code = text.into_iter().map(|b| b as u8).collect();
+        return Ok((program, Cubin { code, log }));
+    }
     let mut size = 0;
     // SAFETY: the program is compiled; the pointer is to a live integer.
     unsafe { sys::nvrtcGetCUBINSize(program.0, &mut size) }.result().map_err(failed)?;
@@ -125,6 +143,14 @@ fn text_of(bytes: Vec<c_char>) -> String {
         Ok(text) => text.to_string_lossy().into_owned(),
         Err(_) => String::from_utf8_lossy(&bytes).into_owned(),
     }
+}
+
+/// Whether the compiler is there, of a version that does.
+///
+/// # Errors
+/// No compiler, or one that is too old, or newer than the driver.
+pub fn check_compiler() -> Result<(), Error> {
+    need_compiler("cuda").map(drop)
 }
 
 /// Compiles without the cache, for checks: resources, and the text before machine code (PTX), in which the types

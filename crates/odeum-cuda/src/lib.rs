@@ -26,11 +26,11 @@ mod stream;
 mod tensor_map;
 mod text;
 
-pub use compile::check;
+pub use compile::{check, check_compiler};
 pub use cubin::Resources;
 pub use device::{Device, Kernel, Limits, Pending, argument};
-pub use driver::{DeviceInfo, Gpu, devices};
-pub use management::least_free_memory;
+pub use driver::{DeviceInfo, Gpu, check_gpus, devices};
+pub use management::{gpus_here, least_free_memory};
 pub use memory::{Memory, Pinned};
 pub use odeum_core::emit::literal;
 pub use stream::{Rows, Stream};

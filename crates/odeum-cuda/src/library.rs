@@ -7,36 +7,105 @@ use cudarc::driver::DriverError;
 use odeum_core::Error;
 use std::sync::OnceLock;
 
-/// `Ok` when the NVIDIA driver's library can be loaded.
-pub(crate) fn need_driver(device: &str) -> Result<(), Error> {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    // SAFETY: loads the library and lets it go; its initialisers are the driver's own.
-    if *PRESENT.get_or_init(|| unsafe { cudarc::driver::sys::is_culib_present() }) {
-        return Ok(());
+/// A version of CUDA, of its driver or its compiler: major and minor number.
+pub(crate) type Version = (i32, i32);
+
+/// The least major version of both. Older drivers have not all functions that are called here, and do not load what the compiler makes.
+const NEEDED: i32 = 13;
+
+/// How to come by the compiler.
+const COMPILER: &str = "`pip install nvidia-cuda-nvrtc==13.0.88` and put its folder, …/site-packages/nvidia/cu13/lib, \
+                        on LD_LIBRARY_PATH before the program starts; or install the CUDA toolkit 13";
+
+/// The newest version of CUDA that the NVIDIA driver supports.
+///
+/// # Errors
+/// No driver, or one that is too old.
+pub(crate) fn need_driver(device: &str) -> Result<Version, Error> {
+    let Some(version) = driver() else {
+        return Err(Error::Device {
+            device: device.to_owned(),
+            reason: format!("no NVIDIA driver: {}", sought("libcuda.so.1 (libcuda.so)")),
+            remedy: "install the NVIDIA driver, version 580 or newer, and see that `nvidia-smi` \
+                     lists the GPU; in a container, start it with access to the GPU"
+                .to_owned(),
+        });
+    };
+    match too_old("the NVIDIA driver is", version) {
+        None => Ok(version),
+        Some(reason) => {
+            let remedy = "install driver 580 or newer".to_owned();
+            Err(Error::Device { device: device.to_owned(), reason, remedy })
+        }
     }
-    Err(Error::Device {
+}
+
+/// The version of the run-time compiler.
+///
+/// # Errors
+/// None, or one that is too old, or newer than the driver, where there is one.
+pub(crate) fn need_compiler(device: &str) -> Result<Version, Error> {
+    let missing = |reason: String| Error::Device {
         device: device.to_owned(),
-        reason: format!("no NVIDIA driver: {}", sought("libcuda.so.1 (libcuda.so)")),
-        remedy: "install the NVIDIA driver, version 580 or newer, and see that `nvidia-smi` \
-                 lists the GPU; in a container, start it with access to the GPU"
-            .to_owned(),
+        reason,
+        remedy: COMPILER.to_owned(),
+    };
+    let no_compiler = || {
+        missing(format!("no CUDA run-time compiler: {}", sought("libnvrtc.so.13 (libnvrtc.so)")))
+    };
+    let version = compiler().ok_or_else(no_compiler)?;
+    let newer = || too_new(version, driver()?);
+    match too_old("the CUDA run-time compiler is", version).or_else(newer) {
+        None => Ok(version),
+        Some(reason) => Err(missing(reason)),
+    }
+}
+
+/// Whether there is a driver, of whatever version.
+pub(crate) fn has_driver() -> bool {
+    driver().is_some()
+}
+
+/// What is wrong with a version that is too old.
+fn too_old(what: &str, (major, minor): Version) -> Option<String> {
+    (major < NEEDED).then(|| format!("{what} of CUDA {major}.{minor}, and {NEEDED}.0 is needed"))
+}
+
+/// What is wrong with a compiler that is newer than the driver.
+fn too_new((major, minor): Version, driver: Version) -> Option<String> {
+    (major > driver.0).then(|| {
+        let of_driver = format!("{}.{}", driver.0, driver.1);
+        format!("the CUDA run-time compiler is of CUDA {major}.{minor}, which the driver, of CUDA {of_driver}, does not load")
     })
 }
 
-/// `Ok` when the run-time compiler's library can be loaded.
-pub(crate) fn need_compiler(device: &str) -> Result<(), Error> {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    // SAFETY: loads the library and lets it go; its initialisers are the compiler's own.
-    if *PRESENT.get_or_init(|| unsafe { cudarc::nvrtc::sys::is_culib_present() }) {
-        return Ok(());
-    }
-    Err(Error::Device {
-        device: device.to_owned(),
-        reason: format!("no CUDA run-time compiler: {}", sought("libnvrtc.so.13 (libnvrtc.so)")),
-        remedy: "`pip install nvidia-cuda-nvrtc==13.0.88` and put its folder, \
-                 …/site-packages/nvidia/cu13/lib, on LD_LIBRARY_PATH before the program starts; \
-                 or install the CUDA toolkit 13"
-            .to_owned(),
+/// The version of the driver's library, where it can be loaded.
+fn driver() -> Option<Version> {
+    static VERSION: OnceLock<Option<Version>> = OnceLock::new();
+    *VERSION.get_or_init(|| {
+        // SAFETY: loads the library and lets it go; its initialisers are the driver's own.
+        if !unsafe { cudarc::driver::sys::is_culib_present() } {
+            return None;
+        }
+        let mut version = 0;
+        // SAFETY: the library is present; the pointer is to a live integer.
+        unsafe { cudarc::driver::sys::cuDriverGetVersion(&mut version) }.result().ok()?;
+        Some((version / 1000, version % 1000 / 10))
+    })
+}
+
+/// The version of the compiler's library, where it can be loaded. The first to ask waits some milliseconds for it.
+fn compiler() -> Option<Version> {
+    static VERSION: OnceLock<Option<Version>> = OnceLock::new();
+    *VERSION.get_or_init(|| {
+        // SAFETY: loads the library and lets it go; its initialisers are the compiler's own.
+        if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+            return None;
+        }
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: the library is present; both pointers are to live integers.
+        unsafe { cudarc::nvrtc::sys::nvrtcVersion(&mut major, &mut minor) }.result().ok()?;
+        Some((major, minor))
     })
 }
 
@@ -54,4 +123,20 @@ fn sought(library: &str) -> String {
         "{library} was found neither on LD_LIBRARY_PATH (which {path}) nor in the system's \
          library folders (/etc/ld.so.cache, /lib, /usr/lib)"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_that_do_not_do_are_named_with_what_is_needed() {
+        let wrong = too_old("the NVIDIA driver is", (12, 4)).unwrap();
+        assert_eq!(wrong, "the NVIDIA driver is of CUDA 12.4, and 13.0 is needed");
+        assert_eq!(too_old("it is", (13, 0)), None);
+        let wrong = too_new((14, 1), (13, 0)).unwrap();
+        assert!(wrong.contains("of CUDA 14.1") && wrong.contains("of CUDA 13.0"), "{wrong}");
+        assert_eq!(too_new((13, 2), (13, 0)), None);
+        assert_eq!(too_new((13, 0), (14, 0)), None);
+    }
 }

@@ -15,24 +15,29 @@ pub(crate) struct Machine {
     pub(crate) isa: String,
     /// Names of the GPUs.
     pub(crate) gpus: Vec<String>,
-    /// Why there is no GPU, where there is none.
+    /// What GPUs lack: all of them, or some.
     #[serde(skip)]
-    pub(crate) no_gpu: Option<String>,
+    pub(crate) lacks: Vec<String>,
 }
 
 impl Machine {
     /// This machine.
     pub(crate) fn here() -> Machine {
-        let (gpus, no_gpu) = match gpu::devices() {
-            Ok(gpus) => (gpus.iter().map(name).collect(), None),
-            Err(error) => (Vec::new(), Some(error.to_string())),
+        let (gpus, lacks) = match gpu::devices() {
+            Ok(gpus) => {
+                let checks = gpus.iter().map(DeviceInfo::check).chain([gpu::check_compiler()]);
+                let wrong = checks.filter_map(Result::err);
+                let lacks = wrong.map(|error| format!("cannot be used: {error}")).collect();
+                (gpus.iter().map(name).collect(), lacks)
+            }
+            Err(error) => (Vec::new(), vec![format!("no GPU: {error}")]),
         };
         Machine {
             cpu: cpu_model().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             isa: Isa::best().to_string(),
             gpus,
-            no_gpu,
+            lacks,
         }
     }
 }

@@ -4,10 +4,10 @@ use super::kernel::Kernel;
 use super::memory::{Memory, Pinned, is_page_locked};
 use super::pending::Pending;
 use super::stream::{Event, Graph, Stream};
-use crate::compile::{Source, version};
+use crate::compile::{Source, VIRTUAL, known_architectures};
 use crate::cubin::Cubin;
 use crate::device::{Device, Limits};
-use crate::library::{failed, need_driver};
+use crate::library::{failed, has_driver, need_compiler, need_driver};
 use crate::tensor_map::{TensorMap, TensorMapLayout};
 use cudarc::driver::result::device;
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
@@ -31,22 +31,60 @@ struct Opened {
     opening: Mutex<()>,
     limits: Limits,
     ordinal: usize,
+    capability: Capability,
     /// `sm_90a`.
-    arch: String,
+    arch: OnceLock<String>,
 }
 
-/// What code is compiled for. An `a` asks for what only this generation of GPUs has.
-fn architecture(major: usize, minor: usize) -> String {
-    let own = if (major, minor) == (9, 0) { "a" } else { "" };
-    format!("sm_{major}{minor}{own}")
+/// A compute capability: the generation of a GPU.
+type Capability = (usize, usize);
+
+/// The least that the compiler makes code for.
+const NEEDED: Capability = (7, 5);
+
+/// Of which GPUs are used for what no others have.
+const HOPPER: Capability = (9, 0);
+
+/// An error for a GPU that the compiler makes no code for.
+fn check_capability(device: &str, (major, minor): Capability) -> Result<(), Error> {
+    if (major, minor) >= NEEDED {
+        return Ok(());
+    }
+    Err(Error::Device {
+        device: device.to_owned(),
+        reason: format!(
+            "its compute capability is {major}.{minor}, and {}.{} is needed",
+            NEEDED.0, NEEDED.1
+        ),
+        remedy: "use the CPU, or a newer GPU".to_owned(),
+    })
+}
+
+/// What code is compiled for, by a compiler that knows these architectures. An `a` asks for what only this generation of GPUs
+/// has. For GPUs newer than the compiler it is text for the newest that it knows, which the driver translates.
+fn architecture((major, minor): Capability, known: &[usize]) -> String {
+    let number = 10 * major + minor;
+    let older = known.iter().copied().filter(|&known| known < number).max();
+    match older {
+        Some(older) if !known.contains(&number) => format!("{VIRTUAL}{older}"),
+        _ if (major, minor) == HOPPER => format!("sm_{number}a"),
+        _ => format!("sm_{number}"),
+    }
 }
 
 impl Gpu {
     /// The GPU of this number.
     ///
     /// # Errors
-    /// No driver, or no such GPU.
+    /// No driver or one that is too old, no such GPU, or one that is.
     pub fn open(ordinal: usize) -> Result<Gpu, Error> {
+        let gpu = Gpu::find(ordinal)?;
+        check_capability(&gpu.name(), gpu.0.capability)?;
+        Ok(gpu)
+    }
+
+    /// The GPU of this number, whatever it is.
+    fn find(ordinal: usize) -> Result<Gpu, Error> {
         /// One for each number: opening one GPU does not wait for another.
         type Place = Arc<Mutex<Option<Gpu>>>;
         static OPEN: OnceLock<Mutex<HashMap<usize, Place>>> = OnceLock::new();
@@ -66,7 +104,7 @@ impl Gpu {
             });
         }
         // The compiler's library comes while the driver starts.
-        let _ = thread::Builder::new().spawn(version);
+        let _ = thread::Builder::new().spawn(|| need_compiler("cuda"));
         let number = device::get(ordinal as i32).map_err(failed(format!("opening {device}")))?;
         let attribute = |attribute| -> Result<usize, Error> {
             // SAFETY: the driver has just said that it is a device.
@@ -82,12 +120,13 @@ impl Gpu {
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
         };
-        let arch = architecture(
+        let capability = (
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         );
-        let (context, opening) = Default::default();
-        let gpu = Gpu(Arc::new(Opened { context, opening, limits, ordinal, arch }));
+        let (context, opening, arch) = Default::default();
+        let opened = Opened { context, opening, limits, ordinal, capability, arch };
+        let gpu = Gpu(Arc::new(opened));
         *place = Some(gpu.clone());
         Ok(gpu)
     }
@@ -153,8 +192,13 @@ impl Gpu {
     }
 
     fn source(&self, source: &str, kernels: &[&str]) -> Source {
-        let (kernel, arch) = (kernels.first().copied().unwrap_or_default(), self.0.arch.clone());
+        let (kernel, arch) = (kernels.first().copied().unwrap_or_default(), self.arch().to_owned());
         Source { kernel: kernel.to_owned(), source: source.to_owned(), arch }
+    }
+
+    /// What code is compiled for.
+    fn arch(&self) -> &str {
+        self.0.arch.get_or_init(|| architecture(self.0.capability, &known_architectures()))
     }
 
     /// Loads machine code; the modules are those who asked's to keep.
@@ -182,7 +226,7 @@ impl Device for Gpu {
     }
 
     fn has_warp_groups(&self) -> bool {
-        self.0.arch == architecture(9, 0)
+        self.0.capability == HOPPER && !self.arch().starts_with(VIRTUAL)
     }
 
     /// `ODEUM_CUDA_MEMORY_LIMIT` (bytes) is the limit, which is how small GPUs are tried on large ones.
@@ -316,25 +360,48 @@ pub struct DeviceInfo {
     pub driver: (i32, i32),
 }
 
+impl DeviceInfo {
+    /// Whether it can be used.
+    ///
+    /// # Errors
+    /// A GPU that is too old.
+    pub fn check(&self) -> Result<(), Error> {
+        let number = |n: i32| usize::try_from(n).unwrap_or(0);
+        let (major, minor) = self.compute_capability;
+        check_capability(&format!("cuda:{}", self.ordinal), (number(major), number(minor)))
+    }
+}
+
+/// Whether the driver, if there is one that sees any GPU, sees those of these numbers, and they can be used: a run may be meant for
+/// another computer where there is none.
+///
+/// # Errors
+/// As [`Gpu::open`].
+pub fn check_gpus(ordinals: &[usize]) -> Result<(), Error> {
+    if !has_driver() {
+        return Ok(());
+    }
+    need_driver("cuda")?;
+    match device_count() {
+        Ok(1..) => ordinals.iter().try_for_each(|&ordinal| Gpu::open(ordinal).map(drop)),
+        _ => Ok(()),
+    }
+}
+
 /// The GPUs of this computer.
 ///
 /// # Errors
-/// When there is no NVIDIA driver; the error says what was looked for, and where.
+/// When there is no NVIDIA driver, or one that is too old; the error says what was looked for, and where.
 pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
-    need_driver("cuda")?;
+    let driver = need_driver("cuda")?;
     (0..device_count()?)
         .map(|ordinal| {
-            let gpu = Gpu::open(ordinal)?;
+            let gpu = Gpu::find(ordinal)?;
             let context = gpu.context()?;
             let doing = || failed(format!("describing cuda:{ordinal}"));
             let (free, all) = context.mem_get_info().map_err(doing())?;
             let clock =
                 context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE).map_err(doing())?;
-            let mut version = 0;
-            // SAFETY: the library is present; the pointer is to a live integer.
-            unsafe { cudarc::driver::sys::cuDriverGetVersion(&mut version) }
-                .result()
-                .map_err(doing())?;
             Ok(DeviceInfo {
                 ordinal,
                 name: context.name().map_err(doing())?,
@@ -342,8 +409,39 @@ pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
                 memory: (all, free),
                 multiprocessors: gpu.0.limits.multiprocessors,
                 clock_mhz: f64::from(clock) / 1e3,
-                driver: (version / 1000, version % 1000 / 10),
+                driver,
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_made_for_what_the_compiler_knows() {
+        let known = [75, 80, 86, 90, 100, 120];
+        assert_eq!(architecture((9, 0), &known), "sm_90a");
+        assert_eq!(architecture((8, 6), &known), "sm_86");
+        // For newer GPUs, and those in between, of what the newest older one understands.
+        assert_eq!(architecture((13, 0), &known), "compute_120");
+        assert_eq!(architecture((8, 9), &known), "compute_86");
+        assert_eq!(architecture((9, 0), &[75, 80]), "compute_80");
+        // Where there is no compiler that is told later.
+        assert_eq!(architecture((12, 0), &[]), "sm_120");
+    }
+
+    #[test]
+    fn gpus_that_are_too_old_are_refused() {
+        assert!(check_capability("cuda:0", (7, 5)).is_ok());
+        assert!(check_capability("cuda:0", (10, 0)).is_ok());
+        for capability in [(7, 0), (6, 1), (5, 2)] {
+            let error = check_capability("cuda:1", capability).unwrap_err().to_string();
+            let found =
+                format!("cuda:1: its compute capability is {}.{}", capability.0, capability.1);
+            assert!(error.starts_with(&found), "{error}");
+            assert!(error.contains("7.5 is needed") && error.contains("use the CPU"), "{error}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ mod pending;
 mod staging;
 mod stream;
 
-pub use gpu::{DeviceInfo, Gpu, devices};
+pub use gpu::{DeviceInfo, Gpu, check_gpus, devices};
 pub use kernel::Kernel;
 pub use memory::{Memory, Pinned};
 pub use pending::Pending;

@@ -44,7 +44,7 @@ mod task;
 mod worker;
 
 pub use exchange::Exchange;
-pub use odeum_cuda::{DeviceInfo, devices, least_free_memory};
+pub use odeum_cuda::{DeviceInfo, check_compiler, devices, gpus_here, least_free_memory};
 pub use page_locked::PageLocked;
 pub use parts::StepPart;
 pub use plan::layout_in_words;
@@ -73,5 +73,13 @@ impl Cuda {
     /// No NVIDIA driver, or no such GPU.
     pub fn open(&self) -> Result<(), Error> {
         odeum_cuda::Gpu::open_all(&self.ordinals).map(drop)
+    }
+
+    /// Whether these GPUs are there and can be used, where the driver sees any: what runs elsewhere can be prepared where there is none.
+    ///
+    /// # Errors
+    /// A driver that is too old, no such GPU, or one that is too old.
+    pub fn check(&self) -> Result<(), Error> {
+        odeum_cuda::check_gpus(&self.ordinals)
     }
 }
