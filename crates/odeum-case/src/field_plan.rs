@@ -44,10 +44,11 @@ impl<'a> FieldPlan<'a> {
         crate::device::threads_of(&self.device)
     }
 
-    /// Memory needed on the GPU that needs most \[bytes\]; an error where one has not that much. A
-    /// GPU that is not here is no fault of the case: who begins a run is told.
+    /// Memory needed on the GPU that needs most \[bytes\]; an error where one has not that much, or cannot be used. Where there
+    /// is none at all, that is no fault of the case: who begins a run is told.
     pub fn check_gpu(&self) -> Result<Option<u128>, Finding> {
         let Device::Cuda(gpu) = &self.device else { return Ok(None) };
+        gpu.check()?;
         let FieldCase { problem, time, precision, .. } = self.case;
         let asked = match precision {
             Precision::F64 => gpu::memory::<f64>(problem, time.method, gpu),

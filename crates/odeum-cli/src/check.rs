@@ -24,6 +24,11 @@ pub(crate) fn command(args: &CheckArgs) -> Exit {
     if let Some(warning) = plan.as_ref().and_then(stiffness) {
         findings.push(warning);
     }
+    if let Some(Device::Cuda(cuda)) = plan.as_ref().map(|plan| &plan.device)
+        && let Err(error) = cuda.check()
+    {
+        findings.push(error.into());
+    }
     if let Some(exit) = show(&findings.take(), Exit::BadInput) {
         return exit;
     }

@@ -4,7 +4,7 @@
 //! how much of that is wanted from the environment, when it starts.
 
 use crate::report::{Style, note};
-use odeum_ode::{Cuda, Device};
+use odeum_ode::{Cuda, Device, gpu};
 
 /// The GPUs that the driver sees.
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
@@ -19,7 +19,10 @@ const CONNECTIONS: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "2");
 /// Called before the command has started a thread that reads the environment.
 pub(crate) fn start(device: &mut Device, first_will_do: bool, quiet: bool) {
     let Device::Cuda(cuda) = device else { return };
-    if first_will_do && cuda.ordinals.len() > 1 {
+    let seen = std::env::var(VISIBLE).ok();
+    // Of GPUs that are not there the driver tells, if they are opened.
+    let may_be_alone = first_will_do && cuda.ordinals.len() > 1;
+    if may_be_alone && may_be_here(cuda, seen.as_deref(), gpu::gpus_here()) {
         cuda.ordinals.truncate(1);
         if !quiet {
             let head = Style::stderr().bold("note:");
@@ -27,7 +30,6 @@ pub(crate) fn start(device: &mut Device, first_will_do: bool, quiet: bool) {
             note(&format!("{head} {alone}: it takes less time than to open another GPU"));
         }
     }
-    let seen = std::env::var(VISIBLE).ok();
     let visible = visible(cuda, seen.as_deref());
     let connections = std::env::var_os(CONNECTIONS.0).is_none().then_some(CONNECTIONS);
     for (name, value) in visible.iter().map(|list| (VISIBLE, &list[..])).chain(connections) {
@@ -36,6 +38,13 @@ pub(crate) fn start(device: &mut Device, first_will_do: bool, quiet: bool) {
     }
     let cuda = cuda.clone();
     let _ = std::thread::Builder::new().spawn(move || cuda.open());
+}
+
+/// Whether all GPUs may be there, of so many that the computer has.
+fn may_be_here(cuda: &Cuda, seen: Option<&str>, here: Option<usize>) -> bool {
+    let listed = seen.map(|list| list.split(',').count());
+    let most = listed.into_iter().chain(here).min();
+    most.is_none_or(|most| cuda.ordinals.iter().all(|&ordinal| ordinal < most))
 }
 
 /// The GPUs up to the last that is used: those that keep their numbers.
@@ -53,6 +62,19 @@ fn visible(cuda: &Cuda, seen: Option<&str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gpus_that_are_not_here_are_left_to_the_driver() {
+        let may_be_here = |ordinals: &[usize], seen, here| {
+            may_be_here(&Cuda { ordinals: ordinals.to_vec() }, seen, here)
+        };
+        assert!(may_be_here(&[0, 1], None, Some(2)));
+        assert!(!may_be_here(&[0, 5], None, Some(2)));
+        assert!(may_be_here(&[1, 0], Some("3,5"), Some(8)));
+        assert!(!may_be_here(&[0, 1], Some("3"), Some(8)));
+        // Nobody tells.
+        assert!(may_be_here(&[0, 5], None, None));
+    }
 
     #[test]
     fn gpus_beyond_the_last_that_is_used_are_hidden_and_none_gets_another_number() {
