@@ -129,7 +129,10 @@ class Runs:
         # A pandas Series has keys too: those of its rows.
         is_table = hasattr(table, "keys") and getattr(table, "ndim", 2) == 2
         named = {str(name): table[name] for name in table.keys()} if is_table else None
-        if not named:
+        if named == {}:
+            remedy = "give at least one, as {'x': [1.0, 2.0]}; for one system take `system.runs()`"
+            raise InputError("table", "no columns", remedy)
+        if named is None:
             found = type(table).__name__
             raise InputError(
                 "table", found, "give a DataFrame of pandas or a mapping of columns: {'x': [1.0, 2.0]}"

@@ -94,6 +94,14 @@ def test_tables_are_no_series():
         assert raised.value.field == "table"
 
 
+def test_tables_have_columns():
+    pandas, system = pytest.importorskip("pandas"), van_der_pol()
+    for call in (system, lambda: system.table({}), lambda: system.table(pandas.DataFrame())):
+        with pytest.raises(od.InputError, match=r"table: found no columns; .*`system\.runs\(\)`"):
+            call()
+    assert len(system.runs()) == 1
+
+
 def test_systems_that_have_no_room_are_refused_before_they_are_made():
     runs = van_der_pol().sweep(mu=np.linspace(1, 2, 1_000_000), x=np.linspace(1, 2, 1_000_000))
     found = "runs: found 1,000,000,000,000 systems, of which 2 columns need 14,901.2 GiB, and .* free.*; take fewer"
