@@ -81,24 +81,22 @@ impl Graph {
     pub fn time_derivative(&self) -> Graph {
         let (gradients, mut builder) = self.gradients(1, |node| (node == Node::Time).then_some(0));
         let zero = builder.constant(0.0);
-        let outputs: Vec<NodeId> = gradients
-            .iter()
-            .map(|gradient| gradient.first().map_or(zero, |(_, symbol)| symbol.id()))
-            .collect();
+        let outputs: Vec<NodeId> =
+            gradients.iter().map(|gradient| gradient.first().map_or(zero, |&(_, id)| id)).collect();
         self.reassemble(&builder, &outputs)
     }
 
     /// The derivatives by `n` leaves, numbered by `variable`.
     fn derivatives(&self, n: usize, variable: impl Fn(Node) -> Option<usize>) -> (Graph, Pattern) {
         let (gradients, builder) = self.gradients(n, variable);
-        let nonzero = |symbol: &Symbol| builder.value(symbol.id()) != Some(0.0);
-        let entries: Vec<Gradient> = gradients
+        let nonzero = |id: NodeId| builder.value(id) != Some(0.0);
+        let entries: Vec<Vec<(usize, NodeId)>> = gradients
             .into_iter()
-            .map(|gradient| gradient.into_iter().filter(|(_, d)| nonzero(d)).collect())
+            .map(|gradient| gradient.into_iter().filter(|&(_, id)| nonzero(id)).collect())
             .collect();
         let rows: Vec<Vec<usize>> =
             entries.iter().map(|row| row.iter().map(|&(variable, _)| variable).collect()).collect();
-        let outputs: Vec<NodeId> = entries.iter().flatten().map(|(_, d)| d.id()).collect();
+        let outputs: Vec<NodeId> = entries.iter().flatten().map(|&(_, id)| id).collect();
         (self.reassemble(&builder, &outputs), Pattern::from_rows(n, &rows))
     }
 
@@ -114,7 +112,7 @@ impl Graph {
         &self,
         n: usize,
         variable: impl Fn(Node) -> Option<usize>,
-    ) -> (Vec<Gradient>, Builder) {
+    ) -> (Vec<Vec<(usize, NodeId)>>, Builder) {
         let mut builder = Builder::lean();
         let place = builder.load(self);
         symbol::recording(builder, || {
@@ -158,7 +156,7 @@ impl Graph {
                             Gradient::new()
                         } else if op == Op::Select {
                             // The table knows the condition as a number; here it is a mask.
-                            choose(SymbolMask::new(operands[0].id()), of(1), of(2))
+                            choose(SymbolMask::of(operands[0]), of(1), of(2))
                         } else {
                             match op.rule(&operands, value) {
                                 Rule::Partials(partials) => {
@@ -190,7 +188,9 @@ impl Graph {
                 }
             }
             let outputs = self.outputs().iter().map(|id| gradients[id.index()].clone());
-            outputs.map(|gradient| resolve(gradient, n, &of_intermediates)).collect()
+            let resolved = outputs.map(|gradient| resolve(gradient, n, &of_intermediates));
+            let ids = |gradient: Gradient| gradient.into_iter().map(|(k, d)| (k, d.id())).collect();
+            resolved.map(ids).collect()
         })
     }
 }

@@ -9,36 +9,48 @@ impl Graph {
     /// Writes a system down by running its right-hand side once over recording symbols.
     ///
     /// A component that the right-hand side never sets becomes NaN, so that the slip shows.
+    ///
+    /// # Panics
+    ///
+    /// When the system computes with a [`Symbol`] of another recording, or gives one.
     pub fn trace(system: &impl System) -> Graph {
         let (n, m) = (system.dim(), system.n_params());
         let ((rhs, radius), builder) = symbol::recording(Builder::default(), || {
             let (t, y, p) = symbol::inputs(n, m);
             let mut dydt = vec![Symbol::lit(f64::NAN); n];
             system.rhs(t, &y, &p, &mut dydt);
-            (dydt, system.spectral_radius(t, &y, &p))
+            let radius = system.spectral_radius(t, &y, &p);
+            (ids(&dydt), radius.map(|radius| ids(&[radius])))
         });
-        let graph = |outputs: &[Symbol]| {
-            let outputs: Vec<NodeId> = outputs.iter().map(|symbol| symbol.id()).collect();
-            let graph = Graph::assemble(&builder, &outputs, numbered(n, m));
+        let graph = |outputs: &[NodeId]| {
+            let graph = Graph::assemble(&builder, outputs, numbered(n, m));
             graph.named(system.state_names(), system.param_names())
         };
-        graph(&rhs).with_spectral_radius(radius.map(|radius| graph(&[radius])))
+        graph(&rhs).with_spectral_radius(radius.map(|radius| graph(&radius)))
     }
 
     /// Writes down the values `f(t, y, p)` returns, for `n_states` states and `n_params`
     /// parameters.
+    ///
+    /// # Panics
+    ///
+    /// When `f` computes with a [`Symbol`] of another recording, or returns one.
     pub fn record(
         n_states: usize,
         n_params: usize,
         f: impl FnOnce(Symbol, &[Symbol], &[Symbol]) -> Vec<Symbol>,
     ) -> Graph {
-        let (values, builder) = symbol::recording(Builder::default(), || {
+        let (outputs, builder) = symbol::recording(Builder::default(), || {
             let (t, y, p) = symbol::inputs(n_states, n_params);
-            f(t, &y, &p)
+            ids(&f(t, &y, &p))
         });
-        let outputs: Vec<NodeId> = values.iter().map(|symbol| symbol.id()).collect();
         Graph::assemble(&builder, &outputs, numbered(n_states, n_params))
     }
+}
+
+/// Where these are in the recording under way.
+fn ids(symbols: &[Symbol]) -> Vec<NodeId> {
+    symbols.iter().map(|symbol| symbol.id()).collect()
 }
 
 /// Names of n states and m parameters to which nobody gave any.

@@ -7,8 +7,16 @@ use std::marker::PhantomData;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 thread_local! {
-    /// The recordings under way on this thread, innermost last.
-    static RECORDINGS: RefCell<Vec<Builder>> = const { RefCell::new(Vec::new()) };
+    static RECORDINGS: RefCell<Recordings> =
+        const { RefCell::new(Recordings { begun: 0, under_way: Vec::new() }) };
+}
+
+/// The recordings of a thread.
+struct Recordings {
+    /// How many have begun, which is the number of the last.
+    begun: u64,
+    /// Those under way, each with its number, innermost last.
+    under_way: Vec<(u64, Builder)>,
 }
 
 /// A number that stands for a node of the graph being recorded.
@@ -18,35 +26,82 @@ thread_local! {
 ///
 /// # Panics
 ///
-/// Computing with a symbol after its recording has ended panics: it names nothing any more.
+/// Making a symbol where nothing is recorded, as by [`Real::lit`], and computing with one, or returning it, in another
+/// recording than its own: a later one, one within its own, or none.
 #[derive(Clone, Copy, Debug)]
-pub struct Symbol(NodeId, ThreadBound);
+pub struct Symbol(Recorded);
 
 /// A truth value that stands for a node of the graph being recorded.
+///
+/// # Panics
+///
+/// As [`Symbol`].
 #[derive(Clone, Copy, Debug)]
-pub struct SymbolMask(NodeId, ThreadBound);
+pub struct SymbolMask(Recorded);
 
-/// Keeps symbols on the thread whose recording they belong to.
-type ThreadBound = PhantomData<*const ()>;
+/// A node of a recording.
+#[derive(Clone, Copy, Debug)]
+struct Recorded {
+    node: NodeId,
+    /// The number of its recording: other recordings have other nodes in its place.
+    recording: u64,
+    /// Keeps it on the thread that records.
+    thread: PhantomData<*const ()>,
+}
+
+impl Recorded {
+    /// The node that `make` makes of others in the innermost recording.
+    fn of<const N: usize>(
+        operands: [Recorded; N],
+        make: impl FnOnce(&mut Builder, [NodeId; N]) -> NodeId,
+    ) -> Recorded {
+        RECORDINGS.with_borrow_mut(|recordings| {
+            // Arithmetic has no errors to return, and any value would be a wrong result.
+            let Some((recording, builder)) = recordings.under_way.last_mut() else {
+                panic!(
+                    "a Symbol where nothing is recorded: Symbols exist only inside the closure that is recorded; \
+                     make constants there too"
+                )
+            };
+            if operands.iter().any(|operand| operand.recording != *recording) {
+                panic!(
+                    "a Symbol of another recording: Symbols exist only inside the closure that is recorded; \
+                     compute its value again in this one, or make it a state or parameter of this one"
+                )
+            }
+            let node = make(builder, operands.map(|operand| operand.node));
+            Recorded { node, recording: *recording, thread: PhantomData }
+        })
+    }
+}
 
 /// Ends the innermost recording also when the recorded function panics.
 struct Recording;
 
 impl Recording {
     fn start(builder: Builder) -> Recording {
-        RECORDINGS.with_borrow_mut(|stack| stack.push(builder));
+        RECORDINGS.with_borrow_mut(|recordings| {
+            recordings.begun += 1;
+            recordings.under_way.push((recordings.begun, builder));
+        });
         Recording
+    }
+
+    fn pop() -> Option<Builder> {
+        RECORDINGS
+            .with_borrow_mut(|recordings| recordings.under_way.pop())
+            .map(|(_, builder)| builder)
     }
 
     fn finish(self) -> Builder {
         std::mem::forget(self);
-        RECORDINGS.with_borrow_mut(Vec::pop).unwrap_or_default()
+        Recording::pop().unwrap_or_default()
     }
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        RECORDINGS.with_borrow_mut(Vec::pop);
+        Recording::pop();
     }
 }
 
@@ -59,30 +114,22 @@ pub(crate) fn recording<T>(builder: Builder, f: impl FnOnce() -> T) -> (T, Build
 
 /// Symbols for the time, the states and the parameters.
 pub(crate) fn inputs(n: usize, m: usize) -> (Symbol, Vec<Symbol>, Vec<Symbol>) {
-    let leaf = |node| Symbol::new(with_builder(|builder| builder.intern(node)));
+    let leaf = |node| Symbol(Recorded::of([], |builder, []| builder.intern(node)));
     let time = leaf(Node::Time);
     let states = (0..n).map(|i| leaf(Node::State(i as u32))).collect();
     let params = (0..m).map(|j| leaf(Node::Param(j as u32))).collect();
     (time, states, params)
 }
 
-fn with_builder<T>(f: impl FnOnce(&mut Builder) -> T) -> T {
-    RECORDINGS.with_borrow_mut(|stack| match stack.last_mut() {
-        Some(builder) => f(builder),
-        // Symbols are made by recordings alone and stay on their thread, so this is one that the
-        // recorded function let escape. Arithmetic has no errors to return, and any value here
-        // would be a wrong result.
-        None => panic!("a Symbol outlived the recording it belongs to"),
-    })
-}
-
 impl Symbol {
+    /// A node of the innermost recording.
     pub(crate) fn new(id: NodeId) -> Symbol {
-        Symbol(id, PhantomData)
+        Symbol(Recorded::of([], |_, []| id))
     }
 
+    /// Where it is in the innermost recording, which must be its own.
     pub(crate) fn id(self) -> NodeId {
-        self.0
+        Recorded::of([self.0], |_, [node]| node).node
     }
 
     /// The same value, through which differentiation goes: the Jacobian takes derivatives of the outputs by it as
@@ -107,34 +154,37 @@ impl Symbol {
     /// assert!(flops(through) < flops(plain));
     /// ```
     pub fn intermediate(self) -> Symbol {
-        with_builder(|builder| builder.mark_intermediate(self.0));
-        self
+        Symbol(Recorded::of([self.0], |builder, [node]| {
+            builder.mark_intermediate(node);
+            node
+        }))
     }
 
-    fn apply(op: Op, args: &[NodeId]) -> Symbol {
-        Symbol::new(with_builder(|builder| builder.apply(op, args)))
+    fn apply<const N: usize>(op: Op, operands: [Recorded; N]) -> Symbol {
+        Symbol(Recorded::of(operands, |builder, nodes| builder.apply(op, &nodes)))
     }
 
     fn unary(self, op: Op) -> Symbol {
-        Symbol::apply(op, &[self.0])
+        Symbol::apply(op, [self.0])
     }
 
     fn binary(self, op: Op, other: Symbol) -> Symbol {
-        Symbol::apply(op, &[self.0, other.0])
+        Symbol::apply(op, [self.0, other.0])
     }
 
     fn compare(self, op: Op, other: Symbol) -> SymbolMask {
-        SymbolMask::apply(op, &[self.0, other.0])
+        SymbolMask::apply(op, [self.0, other.0])
     }
 }
 
 impl SymbolMask {
-    pub(crate) fn new(id: NodeId) -> SymbolMask {
-        SymbolMask(id, PhantomData)
+    /// The truth value that a symbol of a node with one stands for.
+    pub(crate) fn of(symbol: Symbol) -> SymbolMask {
+        SymbolMask(symbol.0)
     }
 
-    fn apply(op: Op, args: &[NodeId]) -> SymbolMask {
-        SymbolMask::new(with_builder(|builder| builder.apply(op, args)))
+    fn apply<const N: usize>(op: Op, operands: [Recorded; N]) -> SymbolMask {
+        SymbolMask(Recorded::of(operands, |builder, nodes| builder.apply(op, &nodes)))
     }
 }
 
@@ -143,21 +193,21 @@ impl Mask for SymbolMask {}
 impl BitAnd for SymbolMask {
     type Output = SymbolMask;
     fn bitand(self, other: SymbolMask) -> SymbolMask {
-        SymbolMask::apply(Op::And, &[self.0, other.0])
+        SymbolMask::apply(Op::And, [self.0, other.0])
     }
 }
 
 impl BitOr for SymbolMask {
     type Output = SymbolMask;
     fn bitor(self, other: SymbolMask) -> SymbolMask {
-        SymbolMask::apply(Op::Or, &[self.0, other.0])
+        SymbolMask::apply(Op::Or, [self.0, other.0])
     }
 }
 
 impl Not for SymbolMask {
     type Output = SymbolMask;
     fn not(self) -> SymbolMask {
-        SymbolMask::apply(Op::Not, &[self.0])
+        SymbolMask::apply(Op::Not, [self.0])
     }
 }
 
@@ -209,7 +259,7 @@ impl Real for Symbol {
     type Mask = SymbolMask;
 
     fn lit(x: f64) -> Symbol {
-        Symbol::new(with_builder(|builder| builder.constant(x)))
+        Symbol(Recorded::of([], |builder, []| builder.constant(x)))
     }
 
     record! {
@@ -219,7 +269,7 @@ impl Real for Symbol {
     }
 
     fn mul_add(self, a: Symbol, b: Symbol) -> Symbol {
-        Symbol::apply(Op::MulAdd, &[self.0, a.0, b.0])
+        Symbol::apply(Op::MulAdd, [self.0, a.0, b.0])
     }
 
     fn powf(self, exponent: Symbol) -> Symbol {
@@ -227,7 +277,7 @@ impl Real for Symbol {
     }
 
     fn powi(self, exponent: i32) -> Symbol {
-        Symbol::new(with_builder(|builder| builder.powi(self.0, exponent)))
+        Symbol(Recorded::of([self.0], |builder, [node]| builder.powi(node, exponent)))
     }
 
     fn lt(self, other: Symbol) -> SymbolMask {
@@ -243,7 +293,7 @@ impl Real for Symbol {
     }
 
     fn select(mask: SymbolMask, a: Symbol, b: Symbol) -> Symbol {
-        Symbol::apply(Op::Select, &[mask.0, a.0, b.0])
+        Symbol::apply(Op::Select, [mask.0, a.0, b.0])
     }
 
     fn min(self, other: Symbol) -> Symbol {
@@ -273,5 +323,70 @@ mod tests {
         });
         assert_eq!(outer.counts().flops, 1);
         assert_eq!(outer.counts().functions, 0);
+    }
+
+    /// What a function that panics says.
+    fn panics(f: impl FnOnce()) -> String {
+        let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_err();
+        let owned = said.downcast_ref::<String>().cloned();
+        owned.or_else(|| said.downcast_ref::<&str>().map(|&said| said.to_owned())).unwrap()
+    }
+
+    #[test]
+    fn symbols_of_other_recordings_are_refused() {
+        let kept = std::cell::Cell::new(None);
+        let first = Graph::record(2, 0, |_, y, _| {
+            kept.set(Some((y[0] * y[1], y[0].lt(y[1]))));
+            y.to_vec()
+        });
+        let (symbol, mask) = kept.get().unwrap();
+        // Each gives another formula where symbols are but places.
+        let uses: [fn(Symbol, SymbolMask, Symbol) -> Symbol; 9] = [
+            |old, _, y| y.exp() + old,
+            |old, _, y| old.mul_add(y, y),
+            |old, _, _| old.sin(),
+            |old, _, _| old.powi(3),
+            |old, _, _| old.intermediate(),
+            |old, _, _| old,
+            |old, _, y| Symbol::select(y.lt(old), y, -y),
+            |_, old, y| Symbol::select(old, y, -y),
+            |_, old, y| Symbol::select(!old | y.lt(-y), y, -y),
+        ];
+        for of in uses {
+            let said = panics(|| {
+                Graph::record(2, 0, |_, y, _| vec![y[0].exp(), of(symbol, mask, y[1].sin())]);
+            });
+            assert!(said.contains("of another recording") && said.contains("compute"), "{said}");
+        }
+        // A recording within another has nodes of its own.
+        let said = panics(|| {
+            Graph::record(2, 0, |_, y, _| {
+                Graph::record(1, 0, |_, z, _| vec![z[0] * y[1]]);
+                vec![y[0]]
+            });
+        });
+        assert!(said.contains("of another recording"), "{said}");
+        // What another recording made of its own is to be had by its graph.
+        let outer = Graph::record(2, 0, |t, y, _| vec![first.eval(t, y, &[])[1], y[0].exp()]);
+        assert_eq!(outer.eval(0.0, &[0.0, 3.0], &[]), [3.0, 1.0]);
+    }
+
+    #[test]
+    fn symbols_where_nothing_is_recorded_are_refused() {
+        let kept = std::cell::Cell::new(None);
+        Graph::record(1, 0, |_, y, _| {
+            kept.set(Some(y[0]));
+            y.to_vec()
+        });
+        let old = kept.get().unwrap();
+        let made = || {
+            let _ = Symbol::lit(0.2);
+        };
+        let used = || {
+            let _ = old + old;
+        };
+        for said in [panics(made), panics(used)] {
+            assert!(said.contains("make constants there too"), "{said}");
+        }
     }
 }
