@@ -79,8 +79,11 @@ impl Kinetics {
         if !(takes > 0.0 && gives > 0.0) {
             return Err(StateError::NoStoichiometricMixture);
         }
+        // Kilograms of fuel to those of oxidizer. The larger weight is one: the ratio may be beyond all numbers.
         let ratio = phi * gives / takes;
-        let mix = |(fuel, oxidizer): (&f64, &f64)| (ratio * fuel + oxidizer) / (1.0 + ratio);
+        let (of_fuel, of_oxidizer) = if ratio > 1.0 { (1.0, ratio.recip()) } else { (ratio, 1.0) };
+        let sum = of_fuel + of_oxidizer;
+        let mix = |(fuel, oxidizer): (&f64, &f64)| (of_fuel * fuel + of_oxidizer * oxidizer) / sum;
         Ok(fuel.iter().zip(&oxidizer).map(mix).collect())
     }
 

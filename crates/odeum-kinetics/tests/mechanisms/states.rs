@@ -49,6 +49,10 @@ fn equivalence_ratio_one_is_two_hydrogen_to_one_oxygen() {
             assert!((a - b).abs() < 1e-15, "{a} {b}");
         }
     }
+    // Fuel that takes next to no oxygen: of 1e305 times that little the ratio of masses is beyond all numbers.
+    let weak = kinetics.composition(&[("H2", 1e-9), ("AR", 1.0)]).unwrap();
+    let alone = kinetics.mass_fractions(&weak).unwrap();
+    assert_eq!(kinetics.at_equivalence_ratio(1e305, &weak, &oxidizer).unwrap(), alone);
     let inert = kinetics.composition(&[("AR", 1.0)]).unwrap();
     let error = kinetics.at_equivalence_ratio(1.0, &fuel, &inert);
     assert_eq!(error, Err(StateError::NoStoichiometricMixture));
