@@ -4,6 +4,7 @@ use crate::problem::text;
 use odeum_core::text::{Diagnostic, TextErrors, TextSource};
 use odeum_core::{Argument, Graph};
 use odeum_ode::Error;
+use std::collections::HashSet;
 use std::fmt;
 
 /// Equations ∂uₛ/∂t = Fₛ(t, u, L, x, M) of S species, as data.
@@ -69,6 +70,9 @@ impl From<ModelError> for Error {
 
 impl ModelText<'_> {
     /// Reads the model and what looks like a slip in it, or says everything that is wrong.
+    ///
+    /// # Errors
+    /// Names and expressions that cannot be read, and parameters that are not finite.
     pub fn read(&self) -> Result<(Model, Vec<Diagnostic>), ModelError> {
         let source = TextSource {
             states: self.species.clone(),
@@ -93,6 +97,10 @@ impl ModelText<'_> {
 
 impl Model {
     /// A model from graphs with the states that [`Model`] names and these parameters.
+    ///
+    /// # Errors
+    /// No species, names that two of species and parameters share, graphs of other numbers of states, parameters or outputs, and
+    /// parameters that are not finite.
     pub fn new(
         species: Vec<String>,
         params: Vec<(String, f64)>,
@@ -113,6 +121,14 @@ impl Model {
         if s == 0 {
             return Err(Error::input("species", 0, "a model needs at least one"));
         }
+        let mut known = HashSet::new();
+        if let Some(name) = species.iter().find(|name| !known.insert(name.as_str())) {
+            return Err(Error::input("species", name, "is given twice"));
+        }
+        if let Some((name, _)) = params.iter().find(|(name, _)| !known.insert(name)) {
+            let remedy = "is given twice, or is a species: give each a name of its own";
+            return Err(Error::input("params", name, remedy));
+        }
         check("rhs", &rhs, 2 * s + 3 + k, s)?;
         check("potentials", &potentials, 2 * s + 3, k)?;
         if let Some((name, value)) = params.iter().find(|(_, value)| !value.is_finite()) {
@@ -131,6 +147,9 @@ impl Model {
     }
 
     /// The number of a species.
+    ///
+    /// # Errors
+    /// There is no such species.
     pub fn index(&self, species: &str) -> Result<usize, Error> {
         self.species.iter().position(|name| name == species).ok_or_else(|| {
             Error::input("species", species, format!("the model has {}", self.species.join(", ")))
@@ -143,6 +162,9 @@ impl Model {
     }
 
     /// The same model with another value of a parameter.
+    ///
+    /// # Errors
+    /// There is no such parameter, or the value is not finite.
     pub fn with_param(mut self, name: &str, value: f64) -> Result<Model, Error> {
         if !value.is_finite() {
             return Err(Error::input(

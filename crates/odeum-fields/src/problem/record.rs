@@ -37,6 +37,9 @@ impl Model {
     ///
     /// # Errors
     /// There is no such species.
+    ///
+    /// # Panics
+    /// As [`Model::record`].
     pub fn with_source(
         self,
         species: usize,
@@ -58,7 +61,8 @@ impl Model {
     /// A model without potentials, written in Rust: `rhs` gives ∂u/∂t of each species in order.
     ///
     /// It is run once, to write the equations down as a graph: what it computes with are symbols,
-    /// so that a function over [`Real`](odeum_ode::Real) serves an ensemble and a field.
+    /// so that a function over [`Real`](odeum_ode::Real) serves an ensemble and a field. Symbols exist only inside the
+    /// closure: constants, `Symbol::lit(0.2)`, are made there too.
     ///
     /// ```
     /// use odeum_fields::Model;
@@ -72,6 +76,9 @@ impl Model {
     ///
     /// # Errors
     /// As [`Model::new`].
+    ///
+    /// # Panics
+    /// As [`Graph::record`]: where a symbol is used outside its own closure.
     pub fn record(
         species: &[&str],
         params: &[(&str, f64)],
@@ -81,10 +88,13 @@ impl Model {
     }
 
     /// A model whose equations contain Laplacians of potentials μ(t, u, ∇²u, x), of which
-    /// `potentials` gives any number.
+    /// `potentials` gives any number. Each closure has symbols of its own: what both need is a function that both call.
     ///
     /// # Errors
     /// As [`Model::new`].
+    ///
+    /// # Panics
+    /// As [`Model::record`].
     pub fn record_with_potentials(
         species: &[&str],
         params: &[(&str, f64)],

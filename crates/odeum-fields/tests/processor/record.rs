@@ -1,7 +1,7 @@
 //! Models written in Rust are those written as text.
 
 use crate::common::advected;
-use odeum_fields::{Field, Grid, Model, ModelText, Options, Problem, noise};
+use odeum_fields::{Field, Grid, Local, Model, ModelText, Options, Problem, noise};
 use odeum_ode::Real;
 
 /// Two equations with parameters, both Laplacians and potentials, and what follows in each.
@@ -72,4 +72,33 @@ fn the_number_of_equations_is_that_of_the_species() {
     assert!(third.unwrap_err().to_string().contains("the model has 2 species"));
     let non_finite = Model::record(&["a"], &[("k", f64::NAN)], |cell| vec![cell.p[0]]);
     assert!(non_finite.unwrap_err().to_string().contains("must be finite"));
+}
+
+#[test]
+fn names_are_given_once() {
+    let model = |species: &[&str], params: &[(&str, f64)]| {
+        let model = Model::record(species, params, |cell| cell.lap.to_vec());
+        model.unwrap_err().to_string()
+    };
+    for (said, name) in [
+        (model(&["a", "a"], &[("k", 1.0)]), "species"),
+        (model(&["a", "b"], &[("k", 1.0), ("k", 2.0)]), "params"),
+        (model(&["a", "b"], &[("b", 1.0)]), "params"),
+    ] {
+        assert!(said.contains("is given twice") && said.contains(name), "{said}");
+    }
+}
+
+#[test]
+fn each_closure_has_symbols_of_its_own() {
+    let kept = std::cell::Cell::new(None);
+    let potential = |cell: &Local<'_>| {
+        let c = cell.u[0];
+        kept.set(Some(c.powi(3) - c));
+        vec![c.powi(3) - c]
+    };
+    let rhs = |cell: &Local<'_>| vec![cell.lap_potentials[0] - kept.get().unwrap()];
+    let made = || Model::record_with_potentials(&["c"], &[], potential, rhs).is_ok();
+    let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(made)).unwrap_err();
+    assert!(said.downcast_ref::<&str>().unwrap().contains("a Symbol of another recording"));
 }
