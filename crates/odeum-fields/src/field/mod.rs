@@ -92,8 +92,10 @@ impl Layout {
 }
 
 impl<T: Scalar> Field<T> {
-    /// Bytes a field of so many species takes; an error when that is more than a machine can
-    /// address.
+    /// Bytes a field of so many species takes.
+    ///
+    /// # Errors
+    /// More than a machine can address.
     pub fn bytes(grid: &Grid, species: usize) -> Result<usize, Error> {
         let layout = Layout::new::<T>(grid, species);
         layout.map(|layout| (layout.len() + LINE) * size_of::<T>()).ok_or_else(|| {
@@ -103,6 +105,9 @@ impl<T: Scalar> Field<T> {
     }
 
     /// All values zero.
+    ///
+    /// # Errors
+    /// No species, or too little memory.
     pub fn zeros(grid: &Grid, species: usize) -> Result<Field<T>, Error> {
         if species == 0 {
             return Err(Error::input("species", 0, "a field needs at least one"));
@@ -120,6 +125,9 @@ impl<T: Scalar> Field<T> {
     }
 
     /// From plain arrays, one after the other for each species, x fastest \[S × nz × ny × nx\].
+    ///
+    /// # Errors
+    /// Not one value for each cell and species, values that are not finite, no species, or too little memory.
     pub fn from_values(grid: &Grid, species: usize, plain: &[T]) -> Result<Field<T>, Error> {
         let wanted = grid.cells().checked_mul(species);
         if wanted != Some(plain.len()) {
@@ -145,6 +153,9 @@ impl<T: Scalar> Field<T> {
     }
 
     /// From the value of each species at each cell centre: `f(species, [x, y, z])`.
+    ///
+    /// # Errors
+    /// Values that are not finite in the precision of the field, no species, or too little memory.
     pub fn from_fn(
         grid: &Grid,
         species: usize,
@@ -159,12 +170,13 @@ impl<T: Scalar> Field<T> {
                     for x in 0..nx {
                         let at = [grid.centre(0, x), grid.centre(1, y), grid.centre(2, z)];
                         let value = f(s, at);
-                        if !value.is_finite() {
-                            let found = format!("{value} in cell [{x}, {y}, {z}]");
-                            let field = Argument::new("values").at(s);
-                            return Err(Error::input(field, found, "must be finite"));
-                        }
                         row[x] = T::from_f64(value);
+                        if !row[x].is_finite() {
+                            let found = format!("{value:e} in cell [{x}, {y}, {z}]");
+                            let field = Argument::new("values").at(s);
+                            let remedy = format!("must be finite in {}", T::NAME);
+                            return Err(Error::input(field, found, remedy));
+                        }
                     }
                 }
             }
@@ -374,5 +386,22 @@ impl<T: Scalar> PartialEq for Field<T> {
                 let (s, y, z) = self.row_number(at);
                 self.row(s, y, z) == other.row(s, y, z)
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_finite_in_the_precision_of_the_field() {
+        let grid = Grid::new([2, 1, 1], 1.0).unwrap();
+        let wide = |_: usize, [x, _, _]: [f64; 3]| if x > 1.0 { 1e39 } else { 1.0 };
+        assert_eq!(Field::<f64>::from_fn(&grid, 1, wide).unwrap().get(0, [1, 0, 0]), 1e39);
+        let said = Field::<f32>::from_fn(&grid, 1, wide).unwrap_err().to_string();
+        assert!(
+            said.contains("1e39 in cell [1, 0, 0]") && said.contains("finite in f32"),
+            "{said}"
+        );
     }
 }
