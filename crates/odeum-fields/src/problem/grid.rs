@@ -19,11 +19,17 @@ pub const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Grid {
     /// `shape` = \[nx, ny, nz\] cells of edge `h` \[length\]; the box begins at 0.
+    ///
+    /// # Errors
+    /// As [`with_spacing`](Grid::with_spacing).
     pub fn new(shape: [usize; 3], h: f64) -> Result<Grid, Error> {
         Grid::with_spacing(shape, [h; 3])
     }
 
     /// Cells whose edges differ \[length\].
+    ///
+    /// # Errors
+    /// No cell along an axis, more cells than a machine can address, and edges that are not positive and finite.
     pub fn with_spacing(shape: [usize; 3], spacing: [f64; 3]) -> Result<Grid, Error> {
         if shape.contains(&0) {
             return Err(Error::input(
@@ -47,6 +53,9 @@ impl Grid {
     }
 
     /// The same cells in a box whose lowest corner is at `origin` \[length\].
+    ///
+    /// # Errors
+    /// A corner that is not finite.
     pub fn at(self, origin: [f64; 3]) -> Result<Grid, Error> {
         match origin.iter().find(|x| !x.is_finite()) {
             Some(x) => Err(Error::input("origin", x, "must be finite")),
@@ -108,13 +117,19 @@ impl Grid {
         wide.map(|axis| self.spacing[axis]).product()
     }
 
-    /// The centre of cell `i` along an axis \[length\].
+    /// The centre of cell `i` along an axis \[length\]; beyond the box the cells go on.
+    ///
+    /// # Panics
+    /// When `axis` is above 2.
     pub fn centre(&self, axis: usize, i: usize) -> f64 {
         self.origin[axis] + (i as f64 + 0.5) * self.spacing[axis]
     }
 
     /// The cell along an axis whose coordinate is furthest from its centre, where coordinates are not those of the cells.
     /// The place of an axis of one cell does not count.
+    ///
+    /// # Panics
+    /// When `axis` is above 2.
     pub fn misplaced(&self, axis: usize, coordinates: &[f64]) -> Option<usize> {
         let off = |i: usize| (coordinates[i] - self.centre(axis, i)).abs();
         let furthest = (0..coordinates.len()).rev().max_by(|&a, &b| off(a).total_cmp(&off(b)))?;
@@ -123,13 +138,37 @@ impl Grid {
     }
 
     /// The number of a cell in plain arrays.
-    pub fn index(&self, [i, j, k]: [usize; 3]) -> usize {
-        (k * self.shape[1] + j) * self.shape[0] + i
+    ///
+    /// # Panics
+    /// When there is no such cell.
+    pub fn index(&self, cell: [usize; 3]) -> usize {
+        let ([i, j, k], [nx, ny, nz]) = (cell, self.shape);
+        assert!(i < nx && j < ny && k < nz, "no cell {cell:?} in {:?} cells", self.shape);
+        (k * ny + j) * nx + i
     }
 
     /// The cell with a number in plain arrays.
+    ///
+    /// # Panics
+    /// When there is no such cell.
     pub fn cell(&self, index: usize) -> [usize; 3] {
-        let [nx, ny, _] = self.shape;
+        let [nx, ny, nz] = self.shape;
+        assert!(index < nx * ny * nz, "no cell number {index} in {:?} cells", self.shape);
         [index % nx, index / nx % ny, index / (nx * ny)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_there_are_not_have_no_number() {
+        let grid = Grid::new([2, 3, 4], 1.0).unwrap();
+        assert!((0..grid.cells()).all(|n| grid.index(grid.cell(n)) == n));
+        for cell in [[2, 0, 0], [0, 3, 0], [0, 0, 4]] {
+            assert!(std::panic::catch_unwind(|| grid.index(cell)).is_err(), "{cell:?}");
+        }
+        assert!(std::panic::catch_unwind(|| grid.cell(24)).is_err());
     }
 }
