@@ -64,6 +64,9 @@ impl std::error::Error for NotSquare {}
 
 impl Tape {
     /// Compiles the graph of a system.
+    ///
+    /// # Errors
+    /// Not one output for each state.
     pub fn new(graph: Graph) -> Result<Tape, NotSquare> {
         let (states, outputs) = (graph.n_states(), graph.outputs().len());
         if states != outputs {

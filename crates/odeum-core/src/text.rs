@@ -77,7 +77,10 @@ pub struct TextSource<'a> {
 }
 
 impl TextSource<'_> {
-    /// Reads the system, or says everything that is wrong with it.
+    /// Reads the system.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text.
     pub fn read(&self) -> Result<TextSystem, TextErrors> {
         resolve::resolve(self)
     }
@@ -92,6 +95,9 @@ impl TextSource<'_> {
 
     /// Reads the definitions alone, as the outputs of a graph in their order: expressions that
     /// belong to no equation.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text.
     pub fn read_definitions(&self) -> Result<Graph, TextErrors> {
         resolve::resolve_definitions(self)
     }

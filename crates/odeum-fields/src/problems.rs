@@ -82,6 +82,9 @@ impl Builtin {
     }
 
     /// The equations.
+    ///
+    /// # Errors
+    /// None: the text is one that can be read.
     pub fn model(self) -> Result<Model, Error> {
         let text = match self {
             Builtin::Diffusion => ModelText {
@@ -143,6 +146,9 @@ impl Builtin {
     }
 
     /// The problem on a grid of `shape` cells with the paper's spacing.
+    ///
+    /// # Errors
+    /// As [`Grid::new`].
     pub fn problem(self, shape: [usize; 3]) -> Result<Problem, Error> {
         let problem = Problem::new(self.model()?, Grid::new(shape, self.spacing())?);
         Ok(match self {
@@ -166,6 +172,9 @@ impl Builtin {
 
     /// The initial values; `seed` matters to the Turing problem only, whose noise is uniform
     /// between ±5·10⁻⁴.
+    ///
+    /// # Errors
+    /// Too little memory.
     pub fn initial<T: Scalar>(self, grid: &Grid, seed: u64) -> Result<Field<T>, Error> {
         let shape = grid.shape();
         let centre = [0, 1, 2]

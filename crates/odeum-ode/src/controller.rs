@@ -124,6 +124,9 @@ impl Controller {
     }
 
     /// Refuses what has no meaning.
+    ///
+    /// # Errors
+    /// Sizes, factors and a safety outside their ranges.
     pub fn check(&self) -> Result<(), Error> {
         if let Law::Fixed(h) = self.law {
             return if h > 0.0 && h.is_finite() {

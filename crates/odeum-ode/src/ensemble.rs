@@ -39,6 +39,9 @@ enum Spans {
 impl<T: Scalar> Ensemble<T> {
     /// Systems of `dim` equations with component-major initial states [dim × M], all integrated
     /// over `span` = (start, end); an end before the start integrates backward.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, states that are not finite, and a span that is none.
     pub fn new(dim: usize, states: Vec<T>, span: (f64, f64)) -> Result<Self, Error> {
         Self::build(dim, states, span, false)
     }
@@ -137,6 +140,10 @@ impl<T: Scalar> Ensemble<T> {
     }
 
     /// Component-major parameters [m × M], each system its own.
+    ///
+    /// # Errors
+    /// Not the same number for each system, and parameters that are not finite, unless the ensemble takes
+    /// [invalid starts](Ensemble::with_invalid_starts).
     pub fn with_params(mut self, params: Vec<T>) -> Result<Self, Error> {
         if !params.len().is_multiple_of(self.n_systems) {
             return Err(Error::input(
@@ -154,6 +161,9 @@ impl<T: Scalar> Ensemble<T> {
     }
 
     /// Parameters \[m\] that all systems share.
+    ///
+    /// # Errors
+    /// Parameters that are not finite.
     pub fn with_shared_params(mut self, params: Vec<T>) -> Result<Self, Error> {
         check_shared_params(&params)?;
         self.n_params = params.len();
@@ -162,6 +172,9 @@ impl<T: Scalar> Ensemble<T> {
     }
 
     /// A time span (start, end) for each system \[M\]; all must run in the same direction.
+    ///
+    /// # Errors
+    /// Not as many as systems, spans that are none, and such of both directions.
     pub fn with_spans(mut self, spans: Vec<(f64, f64)>) -> Result<Self, Error> {
         check_spans(&spans, self.n_systems)?;
         self.spans = Spans::PerSystem(spans);

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A window on a running integration for another thread: how far it is, and a way to stop it.
+///
+/// A monitor is for one run: in another one the count goes on, and a stop remains.
 #[derive(Debug, Default)]
 pub struct Monitor {
     finished: AtomicUsize,

@@ -202,6 +202,10 @@ impl Options {
 
     /// Refuses what has no meaning for this ensemble, or a method whose controller has this
     /// [fixed step](crate::Controller::fixed_step).
+    ///
+    /// # Errors
+    /// As [`Tolerance::check`], and numbers outside their ranges, save times that do not go in the direction of integration
+    /// inside every span, and spans, times and steps that precision `T` moves or that contradict each other.
     pub fn check<T: Scalar>(
         &self,
         fixed_step: Option<f64>,

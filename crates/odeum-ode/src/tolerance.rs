@@ -86,6 +86,10 @@ impl Tolerance {
     }
 
     /// Refuses what precision `T` cannot give, and what has no meaning.
+    ///
+    /// # Errors
+    /// A relative tolerance below four roundings of `T` or not below one, an absolute one that is negative or not finite, and not one
+    /// for each of the `dim` components.
     pub fn check<T: Scalar>(&self, dim: usize) -> Result<(), Error> {
         let least = 4.0 * T::EPSILON;
         if !(self.rtol >= least && self.rtol < 1.0) {

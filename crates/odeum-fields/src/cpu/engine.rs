@@ -29,7 +29,10 @@ pub struct Engine<T> {
 }
 
 impl<T: Precision> Engine<T> {
-    /// Prepares a problem, or says what is wrong with it.
+    /// Prepares a problem.
+    ///
+    /// # Errors
+    /// As [`Problem::check`], no threads, and instructions that the processor does not have.
     pub fn new(problem: &Problem, cpu: &Cpu) -> Result<Engine<T>, Error> {
         if cpu.threads == Some(0) {
             return Err(Error::input("threads", 0, "must be at least 1"));
@@ -174,11 +177,17 @@ impl<T: Precision> Engine<T> {
     }
 
     /// A field of the problem's shape, all zero.
+    ///
+    /// # Errors
+    /// Too little memory.
     pub fn zeros(&self) -> Result<Field<T>, Error> {
         Field::zeros(&self.grid, self.layout.species)
     }
 
     /// Refuses a field of another shape.
+    ///
+    /// # Errors
+    /// Another shape than the problem's, or another number of species.
     pub fn check(&self, field: &Field<T>) -> Result<(), Error> {
         if field.layout() == &self.layout {
             return Ok(());

@@ -158,6 +158,9 @@ impl Problem {
     }
 
     /// Refuses what does not fit together. [`Engine::new`](crate::Engine::new) asks too.
+    ///
+    /// # Errors
+    /// What does not fit to the grid or the model, what is not finite, and boundaries that would have no effect.
     pub fn check(&self) -> Result<(), Error> {
         let cells = self.grid.cells();
         let boundaries =

@@ -19,6 +19,9 @@ pub enum Stencil {
 
 impl Stencil {
     /// Refuses a grid the stencil is not made for.
+    ///
+    /// # Errors
+    /// Cells whose edges differ, with the isotropic stencil.
     pub fn check(self, grid: &Grid) -> Result<(), Error> {
         self.check_between(grid, [false; 3])
     }

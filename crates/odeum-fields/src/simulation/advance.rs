@@ -75,6 +75,9 @@ impl<'a> Pause<'a> {
 impl<T: Precision> Simulation<T> {
     /// Takes a number of steps of fixed size; every `every` steps, and at the end, `watch` is
     /// called and may stop the simulation.
+    ///
+    /// # Errors
+    /// As [`until`](Simulation::until), and steps whose size is not fixed.
     pub fn steps(
         &mut self,
         steps: u64,
@@ -99,6 +102,9 @@ impl<T: Precision> Simulation<T> {
     /// refused what it was allowed up to the end that it had. Where limits
     /// depend on the field they are judged again on the way, and at the end: steps that have become too
     /// large end the simulation as [`Outcome::Unstable`] unless they are forced.
+    ///
+    /// # Errors
+    /// An end that is not finite or lies before the present time, steps that are not stable, and a driver that fails.
     pub fn until(
         &mut self,
         end: f64,
@@ -125,6 +131,9 @@ impl<T: Precision> Simulation<T> {
     }
 
     /// Goes on to time `end` without watching; as [`until`](Simulation::until) else.
+    ///
+    /// # Errors
+    /// As [`until`](Simulation::until).
     pub fn advance_to(&mut self, end: f64) -> Result<Outcome, Error> {
         self.until(end, 0, &mut |_| ControlFlow::Continue(()))
     }
@@ -132,6 +141,9 @@ impl<T: Precision> Simulation<T> {
     /// Goes on to time `end`. `watch` is called before the first step and says how many steps
     /// at most are taken before it is called again, or stops the simulation; these are taken at once,
     /// without a word from this side.
+    ///
+    /// # Errors
+    /// As [`until`](Simulation::until).
     pub fn go(
         &mut self,
         end: f64,

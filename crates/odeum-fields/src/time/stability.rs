@@ -176,6 +176,9 @@ fn within((from, to): (f64, f64), count: usize) -> Vec<f64> {
 
 /// Limits of the steps of a problem about the values of a field, over times from `span.0` to
 /// `span.1`, over which velocity and rates may change.
+///
+/// # Errors
+/// As [`Problem::check`], and edges of cells of which powers are beyond the numbers of the precision.
 pub fn stability<T: Scalar>(
     problem: &Problem,
     field: &Field<T>,

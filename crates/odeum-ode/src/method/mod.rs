@@ -185,6 +185,9 @@ impl Method {
     }
 
     /// Refuses options that have no meaning.
+    ///
+    /// # Errors
+    /// As [`Controller::check`](crate::Controller::check), and options of the method outside their ranges.
     pub fn check(&self) -> Result<(), Error> {
         self.controller().check()?;
         match self {
