@@ -1,7 +1,7 @@
 //! Checks of a whole mechanism that decide whether it is accepted: conservation, duplicates, rates.
 
 use super::Log;
-use super::duplicates::Duplicates;
+use super::duplicates::{Duplicates, is_reverse};
 use super::found::Found;
 use super::problem::quote;
 use crate::check::{Imbalance, bounds, imbalance, thermodynamics, without_heat_capacity};
@@ -165,25 +165,8 @@ fn duplicates(found: &Found, log: &mut Log) {
     }
     for &i in &alone {
         let reaction = &reactions[i];
-        // One mark is of both: it needs a partner of one of them.
-        if is_reverse(reactions, i) || is_reverse(reactions, i + 1) && !alone.contains(&(i + 1)) {
-            continue;
-        }
         found.enter_reaction(i, log);
         let what = "marked as a duplicate, but of no other reaction".to_owned();
         log.error(reaction.line, &reaction.equation, what, "remove the mark");
     }
-}
-
-/// Whether a reaction is the reverse of the one before, given by REV in the same entry.
-fn is_reverse(reactions: &[Reaction], i: usize) -> bool {
-    let Some([forward, reverse]) = i.checked_sub(1).and_then(|first| reactions.get(first..=i))
-    else {
-        return false;
-    };
-    forward.line == reverse.line
-        && forward.duplicate == reverse.duplicate
-        && !(forward.reversible || reverse.reversible)
-        && forward.reactants == reverse.products
-        && forward.products == reverse.reactants
 }

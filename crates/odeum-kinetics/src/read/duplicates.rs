@@ -1,8 +1,9 @@
 //! Reactions given more than once.
 //!
 //! Two reactions are the same when they have the same equation up to a factor, in one direction or,
-//! where one is reversible, in either, and the same law and orders. They are sorted by what decides
-//! that, so that the work grows with their number and not with the pairs.
+//! where one is reversible, in either, and the same law and orders. A mark is of the equation alone:
+//! marked reactions of one equation may differ in all the rest. They are sorted by what decides that,
+//! so that the work grows with their number and not with the pairs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +14,7 @@ use crate::mechanism::{Blending, Mechanism, Rate, Reaction};
 pub(super) struct Duplicates {
     /// (first, again) where not both are marked; each reaction comes again once.
     pub(super) twice: Vec<(usize, usize)>,
-    /// Marked, but of no other reaction.
+    /// Marked, but of an equation that no other reaction has.
     pub(super) alone: Vec<usize>,
     /// Reactions with M beside the same with a named collider, where not all are marked.
     pub(super) beside: Vec<GenericAndNamed>,
@@ -58,16 +59,31 @@ struct Colliders {
 
 impl Duplicates {
     pub(super) fn of(mechanism: &Mechanism) -> Duplicates {
-        let mut groups: HashMap<(Equation, Law), Group> = HashMap::new();
-        for (i, reaction) in mechanism.reactions.iter().enumerate() {
+        let reactions = &mechanism.reactions;
+        let mut equations: HashMap<Equation, Vec<(usize, Option<bool>)>> = HashMap::new();
+        for (i, reaction) in reactions.iter().enumerate() {
             let (equation, backward) = equation(reaction);
-            let (reversible, marked) = (reaction.reversible, reaction.duplicate);
-            let kind = Kind { backward, reversible, marked, colliders: Colliders::of(reaction) };
-            groups.entry((equation, law(reaction))).or_default().add(kind, i);
+            equations.entry(equation).or_default().push((i, backward));
         }
         let mut found = Duplicates::default();
-        for group in groups.values() {
-            group.judge(mechanism.n_species(), &mut found);
+        for members in equations.values() {
+            let mut entries = members.iter().filter(|(i, _)| !is_reverse(reactions, *i));
+            if let (Some(&(i, _)), None) = (entries.next(), entries.next())
+                && reactions[i].duplicate
+            {
+                found.alone.push(i);
+            }
+            let mut groups: HashMap<Law, Group> = HashMap::new();
+            for &(i, backward) in members {
+                let reaction = &reactions[i];
+                let (reversible, marked) = (reaction.reversible, reaction.duplicate);
+                let colliders = Colliders::of(reaction);
+                let kind = Kind { backward, reversible, marked, colliders };
+                groups.entry(law(reaction)).or_default().add(kind, i);
+            }
+            for group in groups.values() {
+                group.judge(mechanism.n_species(), &mut found);
+            }
         }
         found.twice.sort_unstable_by_key(|pair| pair.1);
         found.alone.sort_unstable();
@@ -94,17 +110,14 @@ impl Group {
     }
 
     fn judge(&self, n_species: usize, found: &mut Duplicates) {
-        for (place, (kind, members)) in self.kinds.iter().enumerate() {
+        for (kind, members) in &self.kinds {
             let mut first = usize::MAX;
-            let mut partner = members.len() > 1;
-            for (other_place, (other, others)) in self.kinds.iter().enumerate() {
+            for (other, others) in &self.kinds {
                 found.compared += 1;
-                let itself = place == other_place;
-                if !kind.same_reaction(other) {
-                    continue;
-                }
-                partner |= !itself;
-                if (kind.marked && other.marked) || !kind.share_collider(other, n_species) {
+                if (kind.marked && other.marked)
+                    || !kind.same_reaction(other)
+                    || !kind.share_collider(other, n_species)
+                {
                     continue;
                 }
                 match (kind.named(), other.named()) {
@@ -117,9 +130,6 @@ impl Group {
                 }
             }
             found.twice.extend(members.iter().filter(|j| first < **j).map(|j| (first, *j)));
-            if kind.marked && !partner {
-                found.alone.extend(members);
-            }
         }
     }
 }
@@ -218,6 +228,19 @@ fn law(reaction: &Reaction) -> Law {
     let orders = sorted(&reaction.orders);
     let own = (orders != sorted(&reaction.reactants)).then_some(orders);
     (law, form, reaction.third_body.is_some(), own)
+}
+
+/// Whether a reaction is the reverse of the one before, given by REV in the same entry.
+pub(super) fn is_reverse(reactions: &[Reaction], i: usize) -> bool {
+    let Some([forward, reverse]) = i.checked_sub(1).and_then(|first| reactions.get(first..=i))
+    else {
+        return false;
+    };
+    forward.line == reverse.line
+        && forward.duplicate == reverse.duplicate
+        && !(forward.reversible || reverse.reversible)
+        && forward.reactants == reverse.products
+        && forward.products == reverse.reactants
 }
 
 #[cfg(test)]

@@ -185,7 +185,8 @@ fn an_entry_with_its_reverse_is_told_once() {
         assert_eq!(problems[0].subject, "H2+O=H+OH");
     }
     // A partner of one of the two.
-    for partner in [entry, "H2+O=>H+OH 1e13 0 0", "H+OH=>H2+O 1e13 0 0"] {
+    let table = "H2+O=H+OH 1e13 0 0\nPLOG/1 1e13 0 0/";
+    for partner in [entry, "H2+O=>H+OH 1e13 0 0", "H+OH=>H2+O 1e13 0 0", table] {
         for pair in [
             format!("{entry}\n{reverse} DUP\n{partner}\nDUP"),
             format!("{partner}\nDUP\n{entry}\n{reverse} DUP"),

@@ -86,6 +86,37 @@ fn fields_of_another_law_are_told() {
     assert!(read.warnings.is_empty(), "{:?}", read.warnings);
 }
 
+/// A mark is of the equation, as in Cantera: laws, colliders, orders and directions may differ.
+#[test]
+fn marked_reactions_of_one_equation() {
+    let falloff = format!("type: falloff, low-P-{K}, high-P-{K}");
+    let same = [
+        format!("equation: 2 OH <=> H2 + O2, {K}"),
+        format!("equation: 2 OH => H2 + O2, {K}, orders: {{OH: 0.5}}"),
+        format!("equation: H2 + O2 => 2 OH, {K}"),
+        format!("equation: OH <=> 0.5 H2 + 0.5 O2, {K}"),
+        format!("equation: 2 OH + M <=> H2 + O2 + M, {K}"),
+        format!("equation: 2 OH + AR <=> H2 + O2 + AR, {K}"),
+        format!("equation: 2 OH (+M) <=> H2 + O2 (+M), {falloff}"),
+        format!("equation: H2 + O2 (+AR) => 2 OH (+AR), {falloff}, Troe: {{A: 1, T3: 9, T1: 99}}"),
+        "equation: H2 + O2 <=> 2 OH, type: pressure-dependent-Arrhenius, \
+         rate-constants: [{P: 1 atm, A: 1e13, b: 0, Ea: 0}]"
+            .to_owned(),
+        "equation: 2 OH => H2 + O2, type: Chebyshev, temperature-range: [300, 2000], \
+         pressure-range: [1 atm, 2 atm], data: [[8]]"
+            .to_owned(),
+    ]
+    .map(|reaction| reaction + ", duplicate: true");
+    let other = format!("equation: H + O2 <=> O + OH, {K}");
+    for (i, one) in same.iter().enumerate() {
+        for again in &same[i..] {
+            mechanism("", &[one, again]).unwrap_or_else(|e| panic!("{one}\n{again}\n{e}"));
+        }
+        let problem = problem("", &[one, &other]);
+        assert!(problem.contains("marked as a duplicate, but of no other"), "{problem}");
+    }
+}
+
 #[test]
 fn reactions_with_m_beside_a_named_collider() {
     let both = [

@@ -38,7 +38,11 @@ fn random_reaction(random: &mut SplitMix64) -> Reaction {
     }
 }
 
-fn mechanism(reactions: Vec<Reaction>) -> Mechanism {
+/// Each reaction is an entry of its own.
+fn mechanism(mut reactions: Vec<Reaction>) -> Mechanism {
+    for (i, reaction) in reactions.iter_mut().enumerate() {
+        reaction.line = i;
+    }
     let thermo = Thermo::Nasa7(Vec::new());
     let species =
         Species { name: String::new(), composition: Vec::new(), weight: 1.0, thermo, line: 0 };
@@ -64,12 +68,14 @@ fn efficiency(reaction: &Reaction, k: usize) -> f64 {
     })
 }
 
+fn same_equation(a: &Reaction, b: &Reaction, backward: bool) -> bool {
+    let pairs = coefficients(a, false).into_iter().zip(coefficients(b, backward));
+    pairs.into_iter().all(|(x, y)| (x - y).abs() < 1e-6)
+}
+
 fn same(a: &Reaction, b: &Reaction) -> bool {
-    let close = |backward| {
-        let pairs = coefficients(a, false).into_iter().zip(coefficients(b, backward));
-        pairs.into_iter().all(|(x, y)| (x - y).abs() < 1e-6)
-    };
-    (close(false) || ((a.reversible || b.reversible) && close(true)))
+    let either = a.reversible || b.reversible;
+    (same_equation(a, b, false) || (either && same_equation(a, b, true)))
         && a.third_body.is_some() == b.third_body.is_some()
 }
 
@@ -116,7 +122,11 @@ fn as_defined_pair_by_pair() {
         }
         let expected: Vec<(usize, usize)> = again.into_iter().flatten().collect();
         assert_eq!(found.twice, expected, "{seed}: {reactions:#?}");
-        let partner = |i: usize| (0..n).any(|j| i != j && same(&reactions[i], &reactions[j]));
+        let partner = |i: usize| {
+            let a = &reactions[i];
+            let mut others = (0..n).filter(|&j| i != j).map(|j| &reactions[j]);
+            others.any(|b| [false, true].iter().any(|&way| same_equation(a, b, way)))
+        };
         let lonely: Vec<usize> =
             (0..n).filter(|&i| reactions[i].duplicate && !partner(i)).collect();
         assert_eq!(found.alone, lonely, "{seed}");
