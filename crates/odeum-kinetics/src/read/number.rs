@@ -30,6 +30,22 @@ pub(crate) fn parse(text: &str, fortran: bool) -> Result<f64, String> {
     }
 }
 
+/// A number that stands alone as a value of YAML.
+///
+/// Cantera takes a whole number that begins with 0 for octal, where its digits allow that: refused
+/// where the two differ.
+pub(crate) fn yaml(text: &str) -> Result<f64, String> {
+    let value = parse(text, false)?;
+    let digits = text.trim().trim_start_matches(['+', '-']);
+    match u64::from_str_radix(digits, 8) {
+        Ok(octal) if digits.starts_with('0') && octal as f64 != value.abs() => Err(format!(
+            "{} begins with 0, so Cantera takes it for octal ({octal}): write it without the 0",
+            text.trim()
+        )),
+        _ => Ok(value),
+    }
+}
+
 /// Whether a text begins as a number does.
 pub(crate) fn begins(text: &str) -> bool {
     text.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
@@ -48,5 +64,18 @@ mod tests {
         }
         assert!(parse("7,1e+12", false).unwrap_err().contains("decimal point"));
         assert!(!parse("H2,O2", false).unwrap_err().contains("decimal point"));
+    }
+
+    #[test]
+    fn octal_to_cantera() {
+        for octal in ["010", "05000", "-0100", "+0100", "00012"] {
+            assert!(yaml(octal).unwrap_err().contains("octal"), "{octal}");
+            assert!(parse(octal, true).is_ok());
+        }
+        for (same, value) in
+            [("0", 0.0), ("-00", 0.0), ("07", 7.0), ("08", 8.0), ("010.", 10.0), ("01e1", 10.0)]
+        {
+            assert_eq!(yaml(same), Ok(value), "{same}");
+        }
     }
 }

@@ -233,7 +233,7 @@ impl UnitSystem {
     /// A number, with its own unit or without, in SI.
     pub(crate) fn convert(&self, text: &str, dimension: Dimension) -> Result<f64, String> {
         let Some((number, unit)) = split(text) else {
-            return super::number::parse(text, false).map(|value| value * self.factor(dimension));
+            return super::number::yaml(text).map(|value| value * self.factor(dimension));
         };
         let value = super::number::parse(number, false)?;
         let (factor, found) = parse(unit)?;
@@ -249,7 +249,7 @@ impl UnitSystem {
         if let Some((number, unit)) = split(text) {
             return Ok(super::number::parse(number, false)? * activation_factor(unit)?);
         }
-        Ok(super::number::parse(text, false)? * self.activation())
+        Ok(super::number::yaml(text)? * self.activation())
     }
 
     /// Factor from an activation energy without unit to a temperature Eₐ/R \[K\].

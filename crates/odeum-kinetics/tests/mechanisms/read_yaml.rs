@@ -117,6 +117,27 @@ fn marked_reactions_of_one_equation() {
     }
 }
 
+/// Cantera 3.2 reads 05000 as 2560.
+#[test]
+fn whole_numbers_that_begin_with_zero_are_refused() {
+    for reaction in [
+        format!("{ELEMENTARY}, rate-constant: {{A: 1e13, b: 0, Ea: 05000}}"),
+        format!("{ELEMENTARY}, rate-constant: [0100, 0, 0]"),
+        format!("equation: 2 H + M <=> H2 + M, {K}, efficiencies: {{AR: 010}}"),
+    ] {
+        assert!(problem("", &[&reaction]).contains("octal"), "{reaction}");
+    }
+    let state = problem(", state: {T: 300, P: 1 atm, X: {H2: 010}}", &[]);
+    assert!(state.contains("octal"), "{state}");
+    // Text, which Cantera reads as decimal.
+    for reaction in [
+        format!("{ELEMENTARY}, rate-constant: {{A: 1e13, b: 0, Ea: 05000 J/mol}}"),
+        format!("equation: 010 H2 <=> 020 H, {K}"),
+    ] {
+        mechanism("", &[&reaction]).unwrap_or_else(|e| panic!("{reaction}: {e}"));
+    }
+}
+
 #[test]
 fn reactions_with_m_beside_a_named_collider() {
     let both = [

@@ -134,7 +134,7 @@ impl<'a> Fields<'a> {
 
     /// A number without unit.
     pub(super) fn plain(&self, node: &Node, key: &str, log: &mut Log) -> Option<f64> {
-        self.scalar_by(node, key, log, |text| crate::read::number::parse(text, false))
+        self.scalar_by(node, key, log, number::yaml)
     }
 
     /// A quantity in SI.

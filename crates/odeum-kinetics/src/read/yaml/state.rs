@@ -153,7 +153,7 @@ fn amounts(
         pairs.into_iter().map(|(name, n)| (name, number::parse(n, false))).collect()
     } else if let Some(entries) = node.mapping() {
         let number = |node: &Node| match node.scalar() {
-            Some(text) => number::parse(text, false),
+            Some(text) => number::yaml(text),
             None => Err(format!("{} in place of a number", node.what())),
         };
         entries.iter().map(|entry| (entry.key.as_str(), number(&entry.value))).collect()
