@@ -117,6 +117,12 @@ fn marked_reactions_of_one_equation() {
     }
 }
 
+#[test]
+fn merge_keys_are_refused() {
+    let merged = format!("{ELEMENTARY}, <<: {{{K}}}");
+    assert!(problem("", &[&merged]).contains("a merge key '<<'"), "{}", problem("", &[&merged]));
+}
+
 /// Cantera 3.2 reads 05000 as 2560.
 #[test]
 fn whole_numbers_that_begin_with_zero_are_refused() {

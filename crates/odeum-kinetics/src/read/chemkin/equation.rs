@@ -145,6 +145,9 @@ fn unknown(text: &str, species: &HashMap<String, usize>) -> String {
         if part.eq_ignore_ascii_case("HV") {
             return "photons (HV) are not supported".to_owned();
         }
+        if part.len() > bare.len() && bare.eq_ignore_ascii_case("M") {
+            return format!("'{}': M has no coefficient", quote(part));
+        }
         if piece(part, species).is_none() && names.len() < 5 {
             names.push(format!("'{}'", quote(if bare.is_empty() { part } else { bare })));
         }
@@ -181,6 +184,17 @@ mod tests {
             assert!(parse(bad, &species).is_err(), "{bad}");
         }
     }
+
+    #[test]
+    fn m_has_no_coefficient() {
+        let of = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), 0)).collect();
+        for equation in ["H2+2M=H+H+2M", "H2+2 m=>H+H+M", "H2+.5M=H+H+M"] {
+            let found = parse(equation, &of(&["H", "H2"])).unwrap_err();
+            assert!(found.contains("M has no coefficient"), "{equation}: {found}");
+        }
+        assert!(parse("H2+2M=H+H+2M", &of(&["H", "H2", "M"])).is_ok());
+    }
+
     #[test]
     fn coefficients_of_names_that_begin_with_digits() {
         let names = ["CH2", "3CH2", "C2H4", "OH", "(CH3)2"];

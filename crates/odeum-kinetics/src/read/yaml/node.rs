@@ -183,6 +183,10 @@ pub(super) fn load(text: &str) -> Result<Rc<Node>, Broken> {
                 let found = format!("{} as a key", done.what());
                 return Err((done.line, found, "use a name as the key"));
             };
+            if key == "<<" {
+                let found = "a merge key '<<', which is not supported".to_owned();
+                return Err((done.line, found, "write what it merges in its place"));
+            }
             if !open.keys.insert(key.to_owned()) {
                 let found = format!("the key '{}' twice", crate::read::problem::quote(key));
                 let remedy =
