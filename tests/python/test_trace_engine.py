@@ -140,13 +140,13 @@ def test_what_has_no_remainder_is_none():
     def f(t, y, a, b):
         return [np.isnan(a // b), np.isnan(a % b), np.isnan(np.fmod(a, b))]
 
-    at = {"a": np.array([1.0, 1e30, 2.0**60, 1e300]), "b": np.array([0.0, 1.0, 3.0, 1e-300])}
+    at = {"a": np.array([0.0, 1e30, 2.0**60, 1e300]), "b": np.array([0.0, 1.0, 3.0, 1e-300])}
     found = values(trace(f, ["x", "y", "z"], ["a", "b"]), at)
     np.testing.assert_allclose([*found.values()], 1.0, rtol=1e-15)
 
 
-def test_quotients_by_infinity_are_those_of_numpy():
-    large = [-np.inf, -1.7e308, 1.7e308, np.inf]
+def test_quotients_by_infinity_and_zero_are_those_of_numpy():
+    large = [-np.inf, -1.7e308, 1.7e308, np.inf, -0.0, 0.0]
     a, b = (x.ravel() for x in np.meshgrid([-3.0, -0.0, 0.0, 1e300, *large], large))
     record = Record()
     x, y = (Symbol(record, record.variable(name)) for name in "ab")
@@ -155,7 +155,7 @@ def test_quotients_by_infinity_are_those_of_numpy():
             output, wanted = as_number(record, function(x, y)), function(a, b)
             found = evaluate(record, {"a": a, "b": b})[0][output]
             # Of numbers that large there may be none.
-            known = (np.abs(a) < np.abs(b)) | ~np.isfinite(a)
+            known = (np.abs(a) < np.abs(b)) | ~np.isfinite(a) | (b == 0)
             np.testing.assert_array_equal(found[known], wanted[known])
             assert (np.isnan(found) | (found == wanted)).all()
 
@@ -215,6 +215,44 @@ def test_derivatives_are_right_where_branches_meet(function, a, b):
     )
     assert here.success and beside.success
     assert here["a"] == pytest.approx(beside["a"], abs=1e-8)
+
+
+_NOT_FINITE = [
+    lambda a, b: np.hypot(1 / a, 1 / b),
+    lambda a, b: np.logaddexp(np.log(a), np.log(b)),
+    lambda a, b: np.logaddexp(1 / a, 1 / b),
+    lambda a, b: np.nan_to_num(a / b),
+    lambda a, b: np.nan_to_num(a / b, nan=1.0, posinf=a, neginf=np.array([3.0])[0]),
+    lambda a, b: np.nan_to_num(np.stack([a / b, b / a]), nan=np.array([1.0, 2.0]), posinf=np.inf)[1],
+    lambda a, b: np.nan_to_num(a / b > 1) + a,
+    lambda a, b: np.nan_to_num(np.stack([a / b]), copy=False, neginf=-1.0)[0],
+    lambda a, b: _in_place(a, b)[0],
+]
+
+
+def _in_place(a, b):
+    quotient = np.stack([a / b])
+    np.nan_to_num(quotient, copy=False)
+    return quotient
+
+
+@pytest.mark.parametrize("function", _NOT_FINITE)
+def test_what_is_not_finite_is_as_in_numpy(function):
+    a, b = (x.ravel() for x in np.meshgrid([-2.0, 0.0, 3.0], [-2.0, 0.0, 3.0]))
+    with np.errstate(all="ignore"):
+        wanted = np.array([function(*pair) for pair in zip(a, b, strict=True)])
+
+    def f(t, y, a, b):
+        value = function(a, b)
+        return [np.where(np.abs(value) <= 3, value, 0), value > 3, value < -3, np.isnan(value)]
+
+    found = values(trace(f, list("xyzw"), ["a", "b"]), {"a": a, "b": b})
+    for name, expected in zip(
+        "xyzw",
+        [np.where(np.abs(wanted) <= 3, wanted, 0), wanted > 3, wanted < -3, np.isnan(wanted)],
+        strict=True,
+    ):
+        np.testing.assert_allclose(found[name], expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("function", [np.sign, lambda a: np.heaviside(a, 0.5)])

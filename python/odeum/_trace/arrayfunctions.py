@@ -10,7 +10,7 @@ import numpy as np
 
 from odeum._trace import linear
 from odeum._trace.array import Array, conditions, is_mixed, numeric, objects, truths, unwrap, wrap
-from odeum._trace.elementwise import maximum, minimum, where
+from odeum._trace.elementwise import maximum, minimum, replaced, where
 from odeum._trace.interpolation import interp
 from odeum._trace.refusal import Refusal
 from odeum._trace.symbol import Symbol
@@ -25,6 +25,8 @@ def call(function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[st
     name = getattr(function, "__name__", str(function))
     if name in _REFUSED:
         raise Refusal(f"np.{name} of symbols", _REFUSED[name])
+    if name not in _OF_OBJECTS:
+        raise Refusal(f"np.{name} of symbols (it goes by the type of numbers, or by their values)", _REMEDY)
     return _by_numpy(function, inputs, options)
 
 
@@ -44,12 +46,8 @@ def _by_numpy(function: Callable[..., Any], inputs: tuple[Any, ...], options: di
             raise TypeError("conditions and numbers")
         return wrap(result)
     except (Refusal, TypeError) as error:
-        remedy = (
-            "write it with +, *, np.where, np.sum and the like, of numbers (1.0*a for conditions a), or for constant "
-            "arrays outside of f"
-        )
         said = error.found if isinstance(error, Refusal) else str(error)
-        raise Refusal(f"np.{name} of symbols ({said})", remedy) from error
+        raise Refusal(f"np.{name} of symbols ({said})", _REMEDY) from error
 
 
 def _plain(value: Any) -> Any:
@@ -70,6 +68,26 @@ def _elements(value: Any) -> Any:
     return value
 
 
+_REMEDY = (
+    "write it with +, *, np.where, np.sum and the like, of numbers (1.0*a for conditions a), or for constant arrays "
+    "outside of f"
+)
+# What NumPy does for arrays of objects as for those of numbers: it moves the elements, or adds and multiplies them. Of
+# others it may do nothing, as it replaces NaN in numbers alone.
+_OF_OBJECTS = frozenset(
+    """
+    append apply_along_axis apply_over_axes array2string array_repr array_split array_str atleast_1d atleast_2d
+    atleast_3d block broadcast_arrays broadcast_to column_stack compress concat concatenate convolve copy copyto
+    correlate cross cumulative_prod cumulative_sum delete diag diag_indices_from diagflat diagonal dsplit dstack ediff1d
+    einsum_path expand_dims extract fftshift fill_diagonal fix flip fliplr flipud hsplit hstack ifftshift imag inner
+    insert iscomplex iscomplexobj isreal isrealobj kron matmul matrix_norm matrix_power matrix_transpose
+    may_share_memory meshgrid moveaxis multi_dot outer pad permute_dims place polyadd polyder polydiv polyint polymul
+    polysub ptp put put_along_axis putmask ravel real real_if_close repeat reshape resize result_type roll
+    rollaxis rot90 shares_memory sliding_window_view split squeeze stack swapaxes take take_along_axis tensordot
+    tile trace transpose trapezoid tril tril_indices_from triu triu_indices_from unstack vander vdot vecdot
+    vector_norm vsplit vstack
+    """.split()
+)
 # Conditions and numbers are numbers in the results of these; others make the kind of one array of all.
 _JOINED = "append block column_stack concatenate dstack hstack stack vstack".split()
 # And these change the elements of an array, which keeps its kind.
@@ -101,8 +119,10 @@ def _select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     return result
 
 
-def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **bounds: Any) -> Any:
-    low, high = bounds.get("min", a_min), bounds.get("max", a_max)
+def _clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+) -> Any:
+    low, high = a_min if min is None else min, a_max if max is None else max
     result = a
     # An infinite bound is none.
     if low is not None and not (isinstance(low, float) and low == -math.inf):
@@ -213,6 +233,21 @@ def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     return out
 
 
+def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    largest = float(np.finfo(np.float64).max)
+    posinf, neginf = largest if posinf is None else posinf, -largest if neginf is None else neginf
+    result = elementwise(replaced, x, nan, posinf, neginf)
+    if copy or not isinstance(x, Array):
+        return result
+    x[...] = result
+    return x
+
+
+def _polyval(p: Any, x: Any) -> Any:
+    linear.refuse_conditions(objects(p), objects(x))
+    return _by_numpy(np.polyval, (p, x), {})
+
+
 def _sinc(x: Any) -> Any:
     angle = np.multiply(math.pi, x)
     return np.where(np.equal(x, 0.0), 1.0, np.sin(angle) / angle)
@@ -255,6 +290,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.diff: _diff,
     np.round: _round,
     np.around: _round,
+    np.nan_to_num: _nan_to_num,
+    np.polyval: _polyval,
     np.sinc: _sinc,
     np.shape: _shape,
     np.ndim: lambda a: len(_shape(a)),

@@ -158,7 +158,9 @@ def _by_symbols(function: Any) -> Callable[[Function], Function]:
 def floor_divide(a: Any, b: Any) -> Any:
     whole, rest = _divided(a, b)
     below = where(greater(rest, 0.0), add(whole, 1.0), whole)
-    return where(_signs_differ(a, b), negative(below), whole)
+    result = where(_signs_differ(a, b), negative(below), whole)
+    # By zero it is infinite.
+    return where(equal(b, 0.0), divide(a, b), result) if isinstance(b, Symbol) or b == 0.0 else result
 
 
 @_by_symbols(np.remainder)
@@ -198,6 +200,24 @@ def rint(x: Any) -> Any:
     return where(up, add(low, 1.0), low)
 
 
+def _is_finite(x: Any) -> Any:
+    # Nothing times infinity is no number.
+    return equal(scale(0.0, x), 0.0)
+
+
+def replaced(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """Numbers in place of NaN and infinities, which stay where these are no numbers themselves."""
+    if is_condition(x):
+        return x
+    if not isinstance(x, Symbol):
+        return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    nan, posinf, neginf = (
+        value if isinstance(value, Symbol) or math.isfinite(value) else x for value in (nan, posinf, neginf)
+    )
+    infinite = where(less(x, 0.0), neginf, posinf)
+    return where(_is_finite(x), x, where(equal(x, x), infinite, nan))
+
+
 def sign(x: Any) -> Any:
     # Nothing times x, so that of NaN it is NaN.
     return where(less(x, 0.0), -1.0, where(greater(x, 0.0), 1.0, scale(0.0, x)))
@@ -212,7 +232,8 @@ def hypot(a: Any, b: Any) -> Any:
     x, y = absolute(a), absolute(b)
     longer = maximum(x, y)
     ratio = divide(minimum(x, y), longer)
-    return where(equal(longer, 0.0), 0.0, multiply(longer, sqrt(add(1.0, square(ratio)))))
+    of_numbers = multiply(longer, sqrt(add(1.0, square(ratio))))
+    return where(equal(longer, 0.0), 0.0, where(_is_finite(longer), of_numbers, longer))
 
 
 def arctan2(y: Any, x: Any) -> Any:
@@ -270,7 +291,8 @@ def arctanh(x: Any) -> Any:
 
 def logaddexp(a: Any, b: Any) -> Any:
     larger = maximum(a, b)
-    return add(larger, log1p(exp(subtract(minimum(a, b), larger))))
+    more = log1p(exp(subtract(minimum(a, b), larger)))
+    return where(_is_finite(larger), add(larger, more), larger)
 
 
 def expit(x: Any) -> Any:

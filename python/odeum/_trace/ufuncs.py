@@ -42,6 +42,11 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
         if not options and all(isinstance(x, _SCALARS) for x in inputs):
             return function(*inputs)
         out, dtype = options.get("out"), options.get("dtype")
+        if out is None and options.get("where", True) is not True:
+            raise Refusal(
+                f"np.{name} with `where` and no `out`, where the others have no value",
+                "write np.where(condition, a, b)",
+            )
         result = elementwise(function, *(x if dtype is None else cast(objects(x), dtype) for x in inputs))
         return _store(result, out, options.get("where", True))
     if method == "reduce":
