@@ -46,8 +46,8 @@ class System(Fixed):
     parameters : mapping, optional
         Names and usual values of the parameters.
     check : bool
-        Compare function and equations at random points, at the usual values, and beside the constants that states
-        are compared with.
+        Compare function and equations at random points, at the usual values, where some values are zero, and beside
+        the constants that states are compared with.
     spectral_radius : str, optional
         A bound of the spectral radius of the Jacobian, for the method ``rkc``, as an expression of case files.
 

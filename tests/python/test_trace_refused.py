@@ -108,6 +108,9 @@ REFUSED = {
     "nor of a number": (lambda t, y: np.sum(y[0], axis=1), "axis 1 is out of bounds", "see the error above"),
     "an axis twice": (lambda t, y: np.sum(y[None], axis=(0, -2)), "duplicate value", "see the error above"),
     "bits": (lambda t, y: np.where(y & 1, 1, 2), "np.bitwise_and of numbers", "compare them first"),
+    "by the type of elements": (lambda t, y: np.nanmax(y), "np.nanmax of symbols (it goes by", "np.where"),
+    "where without out": (lambda t, y: np.sqrt(y, where=y > 0), "no `out`", "np.where"),
+    "sums of conditions": (lambda t, y: np.polyval(y > 0, y > 1), "arrays of conditions", "1.0*a"),
     "sort": (lambda t, y: np.sort(y), "np.sort of symbols", "np.minimum"),
     "argmax": (lambda t, y: [np.argmax(y)], "np.argmax of symbols", "np.max"),
     "linear algebra": (lambda t, y: np.linalg.solve(np.eye(1), y), "np.solve of symbols", "outside of f"),
@@ -265,6 +268,38 @@ def test_differences_at_usual_values_and_beside_thresholds_are_found():
         od.System(hot, states={"x": 400.0})
     with pytest.raises(InputError, match="k = 400"):
         od.Model(lambda c, k: {"u": k * c.u if not isinstance(k, float) or k < 300 else c.u}, {"k": 400.0})
+
+
+def test_differences_at_zero_are_found():
+    """NumPy gets an array of objects, whose elements it leaves as they are."""
+    with pytest.raises(InputError, match="by f and nan by its equations"):
+        trace(lambda t, y, k: [np.nan_to_num(np.array([y[0] / k]))[0]], ["x"], ["k"])
+
+
+def test_numbers_are_those_of_numpy():
+    """Roots of Python's negative numbers are complex, and single precision times them stays single."""
+    rates = np.array([0.1, 0.3], np.float32)
+
+    def f(t, y, k):
+        return [-np.exp(-((t / k) ** 0.6)) * y[0], np.sum(rates * k) * y[1]]
+
+    def model(c, k):
+        return {"u": np.tanh(k**0.5) * c.lap.u - np.exp(-(c.u**1.5)) * c.x**0.7}
+
+    trace(f, ["x", "v"], ["k"])
+    trace_model(model, None, ["k"])
+    trace_model(lambda c, k: {"u": rates[0] * k * c.u + rates[1] * c.x}, None, ["k"])
+    # What f computes in single precision is another number still.
+    with pytest.raises(InputError, match="by f and"):
+        trace(lambda t, y: [rates[0] * (y[0] if not isinstance(t, float) else np.float32(y[0]))], ["x"], [])
+
+
+def test_complex_numbers_are_no_values():
+    def f(t, y, k):
+        return [k if not isinstance(k, float) else np.sqrt(complex(k))]
+
+    with pytest.warns(OdeumWarning, match="could not be compared"):
+        trace(f, ["x"], ["k"])
 
 
 def test_warnings_stay_as_they_are(monkeypatch):

@@ -28,8 +28,9 @@ Floats = NDArray[np.float64]
 
 _POINTS = 3
 _TRIES = 32
-# Points beside the usual values, and beside the constants that something is compared with.
+# Points beside the usual values, where some values are zero, and beside the constants that something is compared with.
 _BESIDE = 1
+_ZERO = 3
 _NEAR = 8
 # Ranges that values are drawn from, in turn.
 _RANGES = ((0.2, 1.8), (-1.8, -0.2), (-1.5, 1.5), (0.0, 0.1))
@@ -41,7 +42,7 @@ _UNDERFLOW = 4 * float(np.finfo(np.float64).smallest_subnormal)
 
 
 def compare(
-    function: Callable[[Mapping[str, float]], Floats],
+    function: Callable[[Mapping[str, np.float64]], Floats],
     record: Record,
     outputs: Sequence[int],
     names: Sequence[str],
@@ -49,12 +50,14 @@ def compare(
     usual: Mapping[str, float],
 ) -> None:
     """Compares a function and its equations at points where the function gives finite numbers: random ones, those at
-    and beside the usual values, and those beside the constants that something is compared with.
+    and beside the usual values, those where some or all values are zero, so that quotients have none, and those beside
+    the constants that something is compared with.
 
     Parameters
     ----------
     function : callable
-        The values of all components at a point.
+        The values of all components at a point of NumPy's numbers: of Python's, roots of negative ones are complex, and
+        single precision stays what it is.
     record, outputs
         The equations.
     names : sequence of str
@@ -100,19 +103,20 @@ def _thresholds(record: Record) -> list[float]:
 
 
 def _sample(
-    function: Callable[[Mapping[str, float]], Floats],
+    function: Callable[[Mapping[str, np.float64]], Floats],
     variables: Sequence[str],
     usual: Mapping[str, float],
     thresholds: Sequence[float],
     states: Sequence[str],
-) -> tuple[list[dict[str, float]], list[Floats]]:
+) -> tuple[list[Mapping[str, np.float64]], list[Floats]]:
     """Points where the function gives finite numbers, and these."""
-    points: list[dict[str, float]] = []
+    points: list[Mapping[str, np.float64]] = []
     results: list[Floats] = []
     met = "no finite values"
-    for point, is_one_of_few in _candidates(variables, usual, thresholds, states):
+    for numbers, is_one_of_few in _candidates(variables, usual, thresholds, states):
         if is_one_of_few and len(points) >= _POINTS:
             continue
+        point = {name: np.float64(x) for name, x in numbers.items()}
         try:
             # Not `warnings.catch_warnings`, which is of all threads.
             with np.errstate(all="ignore"):
@@ -148,6 +152,8 @@ def _candidates(
         yield anywhere(k), True
     for k in range(1 + _BESIDE if usual else 0):
         yield anywhere(k) | {name: beside(x) if k else x for name, x in usual.items()}, False
+    for k in range(1 + _ZERO):
+        yield anywhere(k) | {name: 0.0 for name in variables if not k or random.random() < 0.5}, False
     for k in range(_NEAR if thresholds else 0):
         # All states in every second one, so that several conditions hold at once.
         near = [name for name in variables if (k % 2 and name in states) or random.random() < 0.5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -43,8 +44,8 @@ def trace(
     parameters : sequence of str
         Names of the parameters.
     check : bool or callable
-        Compare function and equations at random points, at the usual values, and beside the constants that states
-        are compared with; or whether to, by the equations.
+        Compare function and equations at random points, at the usual values, where some values are zero, and beside
+        the constants that states are compared with; or whether to, by the equations.
     usual : mapping, optional
         Usual values of states and parameters.
 
@@ -78,7 +79,7 @@ def trace(
     )
     definitions, texts = write(record, outputs, (*states, *parameters))
 
-    def at(point: Mapping[str, float]) -> Floats:
+    def at(point: Mapping[str, np.float64]) -> Floats:
         y = np.array([point[name] for name in states])
         before = y.copy()
         given = _named(y, states) if asked[0] else y
@@ -110,9 +111,10 @@ def outputs_of(record: Record, states: Sequence[str], call: Callable[[], Any]) -
 
 
 def floats(returned: Any, states: Sequence[str]) -> Floats:
-    """The numbers that a call with numbers returns."""
+    """The numbers that a call with numbers returns; NaN for complex ones."""
     try:
-        return np.array([float(value) for value in values(returned, states)])
+        listed = values(returned, states)
+        return np.array([math.nan if np.iscomplexobj(value) else float(value) for value in listed])
     except Refusal as error:
         # Another number of values than with symbols.
         raise refused(error) from error

@@ -130,7 +130,7 @@ def trace_model(
     outputs = outputs_of(record, order, traced)
     definitions, texts = write(record, outputs, (*order, *parameters, *_TAKEN))
 
-    def at(point: Mapping[str, float]) -> Floats:
+    def at(point: Mapping[str, np.float64]) -> Floats:
         place = Place(
             point.__getitem__, lambda expression: laplacian(np.asarray(expression, dtype=float)[()])
         )
