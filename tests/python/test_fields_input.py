@@ -428,3 +428,38 @@ def test_a_species_may_be_called_mask():
     assert od.Simulation(model, start).mask is None
     start["mask_"] = start.x < 0.25
     assert od.Simulation(model, start).mask.sum() == 36
+
+
+def test_tables_lie_where_their_labels_say():
+    """They were taken by their places: transposed or mirrored."""
+    pandas = pytest.importorskip("pandas")
+    model = od.Model({"u": "D * lap(u)"}, {"D": 1.0})
+    values = np.arange(12.0).reshape(3, 4)
+    y, x = pandas.Index([0.5, 1.5, 2.5], name="y"), pandas.Index(np.arange(4) + 10.5, name="x")
+    table = pandas.DataFrame(values, index=y, columns=x)
+    for each in (table, table.T, table.astype(np.float32)):
+        sim = od.Simulation(model, {"u": each})
+        assert sim.sizes == {"x": 4, "y": 3, "z": 1} and sim.origin["x"] == 10.0
+        np.testing.assert_array_equal(sim.arrays["u"][0], values)
+    assert od.Simulation(model, {"u": table.loc[0.5].rename(None)}).sizes["x"] == 4
+    mask = od.Simulation(model, {"u": table}, mask=(table > 4).T).mask
+    np.testing.assert_array_equal(mask[0], values > 4)
+    # Without names they have an order alone.
+    for each in (values, pandas.DataFrame(values), pandas.DataFrame(values, columns=[10, 20, 30, 40])):
+        np.testing.assert_array_equal(od.Simulation(model, {"u": each}, spacing=0.1).arrays["u"][0], values)
+    for start, field, found in (
+        (table[::-1], "start.u.y", "no rising numbers: 2.5, 1.5, ..."),
+        (pandas.DataFrame(values)[::-1], "start.u", "no rising numbers: 2, 1, ..."),
+        (pandas.DataFrame(values, columns=list("abcd")), "start.u", "no rising numbers: a, b, ..."),
+        (pandas.Series([1.0, 2.0, 3.0], index=[3, 2, 1]), "start.u", "no rising numbers: 3, 2, ..."),
+        (pandas.Series([1.0, 2.0, 3.0], index=[0, 1, 3]), "start.u", "not evenly spaced (1 to 2 apart)"),
+        (pandas.DataFrame(values, columns=x), "start.u", "axes named None, 'x'"),
+        (table.rename_axis(index="t"), "start.u", "axes named 't', 'x'"),
+        (table.rename_axis(index="x"), "start.u", "axes named 'x', 'x'"),
+    ):
+        error = refused({"u": start}, model, spacing=1.0)
+        assert error.field == field and found in error.found, error
+    error = refused({"u": table}, model, mask=(table > 4)[::-1])
+    assert error.field == "grid.mask.y"
+    error = refused({"u": table}, model, spacing=0.5)
+    assert error.field == "start.u.y" and "of a cell whose centre is at" in error.found

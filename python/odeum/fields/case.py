@@ -8,15 +8,15 @@ from math import isnan, nan
 from typing import Any
 
 import numpy as np
-import tomli_w
 
 from odeum import _nvrtc, _odeum
-from odeum._case import Document
+from odeum._case import Document, toml
 from odeum._convert import flag, mapping, number, refuse_stripped
 from odeum._options import plain
 from odeum.errors import InputError
-from odeum.fields.cells import AXES, DIMS, Cells, along, array, is_array
-from odeum.fields.labels import Labels
+from odeum.fields.cells import AXES, DIMS, Cells, along, is_array
+from odeum.fields.labels import Labels, is_table
+from odeum.fields.labels import read as labelled
 from odeum.fields.model import Model
 from odeum.fields.paths import absolute
 from odeum.fields.start import Start, read
@@ -37,7 +37,7 @@ class FieldCase:
     def open(self) -> _odeum.Simulation:
         """Reads and checks it, and makes its field."""
         _nvrtc.load_for(self.document)
-        raw = _odeum.Simulation(tomli_w.dumps(self.document), ".", list(self.arrays.items()))
+        raw = _odeum.Simulation(toml(self.document), ".", list(self.arrays.items()))
         # A built-in problem may have brought the spacing.
         for labels in self.labels:
             labels.agree_with(raw)
@@ -47,7 +47,7 @@ class FieldCase:
 
     def cells(self, name: str, place: str, value: Any, shape: tuple[int, ...]) -> str:
         """Takes an array of all cells, or a number for all of them; gives its name."""
-        cells, labels = array(place, value), Labels.of(place, value)
+        cells, labels = labelled(place, value)
         if cells.ndim == 0:
             cells = np.full(shape, cells)
         # Without a shape there is no grid, which is told by whoever reads the case.
@@ -171,7 +171,7 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
 def _mask(case: FieldCase, mask: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(mask, (str, Mapping)):
         return absolute(plain("mask", mask))
-    if not hasattr(mask, "dims"):
+    if not hasattr(mask, "dims") and not is_table(mask):
         mask = _flags(mask)
     return {"file": case.cells("mask.npy", "grid.mask", mask, shape)}
 

@@ -1,4 +1,4 @@
-"""Labels of arrays: the axes that an ``xarray.DataArray`` has by name, and the places of its cells."""
+"""Labels of arrays: the axes that an ``xarray.DataArray`` or a table of pandas has by name, and the places of its cells."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from odeum import _odeum
-from odeum._convert import Floats, finite, number
+from odeum._convert import Floats, finite, number, refuse_stripped
 from odeum.errors import InputError
-from odeum.fields.cells import AXES, DIMS
+from odeum.fields.cells import AXES, DIMS, Cells, array
 
 # Coordinates are even where none is further from its place than this part of a cell.
 EVEN = 1e-3
@@ -69,7 +71,49 @@ class Labels:
 
     def _other(self, dim: str, found: str) -> InputError:
         remedy = "let spacing and origin agree with coordinates, or drop these: "
-        return InputError(f"{self.name}.{dim}", found, f'{remedy}.drop_vars("{dim}")')
+        return InputError(
+            f"{self.name}.{dim}", found, f'{remedy}.drop_vars("{dim}"), or .to_numpy() of a table'
+        )
+
+
+def read(name: str, value: Any) -> tuple[Cells, Labels | None]:
+    """The numbers of an array in the order z, y, x, and its labels."""
+    if not is_table(value):
+        return array(name, value), Labels.of(name, value)
+    refuse_stripped(name, value)
+    cells = array(name, value.to_numpy())
+    named = {index.name: index for index in value.axes}
+    if set(named) == {None}:
+        for index in value.axes:
+            _require_order(name, index)
+        return cells, None
+    if len(named) < cells.ndim or not named.keys() <= set(DIMS):
+        found = f"axes named {', '.join(repr(index.name) for index in value.axes)}"
+        raise InputError(name, found, 'name each of them "x", "y" or "z", or give .to_numpy()')
+    for index in value.axes:
+        _require_order(f"{name}.{index.name}", index)
+    dims = [dim for dim in DIMS if dim in named]
+    cells = np.ascontiguousarray(cells.transpose([[*named].index(dim) for dim in dims]))
+    places = {dim: finite(f"{name}.{dim}", named[dim].to_numpy()) for dim in dims}
+    return cells, Labels(name, dict(zip(dims, cells.shape, strict=True)), places)
+
+
+def is_table(value: Any) -> bool:
+    """Whether it is a ``DataFrame`` or a ``Series``, of pandas or what is like it."""
+    axes = getattr(value, "axes", None)
+    return isinstance(axes, list) and all(hasattr(index, "equals") for index in axes)
+
+
+def _require_order(name: str, index: Any) -> None:
+    """Refuses labels of a table that are no places of cells in their order."""
+    labels = index.to_numpy()
+    steps = np.diff(labels) if labels.dtype.kind in "iuf" else np.array([np.nan])
+    if len(labels) > 1 and not (steps > 0).all():
+        found = f"labels that are no rising numbers: {labels[0]!s}, {labels[1]!s}, ..."
+        raise InputError(name, found, "sort them: .sort_index(), or give .to_numpy()")
+    if len(labels) > 1 and np.ptp(steps) > 2 * EVEN * steps.mean():
+        found = f"labels that are not evenly spaced ({steps.min():g} to {steps.max():g} apart)"
+        raise InputError(name, found, "interpolate onto equal cells, or give .to_numpy()")
 
 
 def rising(name: str, coordinates: Any) -> Floats:

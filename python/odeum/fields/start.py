@@ -14,6 +14,7 @@ from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, array, is_array
 from odeum.fields.labels import EQUAL, EVEN, Labels, shown
+from odeum.fields.labels import read as labelled
 from odeum.fields.paths import absolute
 from odeum.fields.state import mask_name
 
@@ -66,7 +67,7 @@ def _of_mapping(start: Mapping[str, Any]) -> Start:
         if not is_array(value):
             made.initial[str(name)] = absolute(plain(place, value))
             continue
-        cells, labels = array(place, value), Labels.of(place, value)
+        cells, labels = labelled(place, value)
         shape = labels.sizes if labels else dict(zip(DIMS[3 - cells.ndim :], cells.shape, strict=True))
         if made.dims and shape != made.shape:
             found = f"the dimensions {shown(shape)}"
