@@ -130,6 +130,10 @@ impl Integrator {
             return Err(raised);
         }
         done.map_err(|error| raise(py, error))?;
+        // What came since signals were last looked at.
+        py.check_signals()?;
+        let held = &mut *cells;
+        py.detach(|| self.scatter(held, &arrays));
         cells.was_on_gpu = false;
         Ok(numbers_of(&cells.status))
     }
@@ -171,13 +175,23 @@ impl Integrator {
                 on_gpu.set_steps(&steps)?;
             }
             // SAFETY: the arrays are those of `GpuArray`s, which keep their memory; its owners let nobody change it.
-            unsafe { on_gpu.advance(&arrays, dt, &monitor) }
+            unsafe { on_gpu.integrate(&arrays, dt, &monitor) }
         };
         let (done, raised) = watch(py, &monitor, None, work)?;
         if let Some(raised) = raised {
             return Err(raised);
         }
-        let status = done.map_err(|error| raise(py, error))?;
+        done.map_err(|error| raise(py, error))?;
+        // What came since signals were last looked at.
+        py.check_signals()?;
+        let held = &mut *cells;
+        // SAFETY: as above.
+        let work = || unsafe { self.begin_on_gpu(held)?.scatter(&arrays) };
+        let (status, raised) = watch(py, &Monitor::new(), None, work)?;
+        if let Some(raised) = raised {
+            return Err(raised);
+        }
+        let status = status.map_err(|error| raise(py, error))?;
         cells.was_on_gpu = true;
         Ok(numbers_of(&status))
     }
@@ -243,7 +257,7 @@ impl Integrator {
         Ok(arrays)
     }
 
-    /// Nothing is written to the arrays unless all cells were integrated, each to its end or its failure.
+    /// Integrates all cells, each to its end or its failure. Nothing is written to the arrays, which `scatter` does.
     fn integrate(
         &self,
         cells: &mut Cells,
@@ -260,11 +274,7 @@ impl Integrator {
         let states = ArrayMut::system_major(&mut cells.after, dim)?;
         let outputs = Outputs::new(states, &mut cells.t, &mut cells.status, &mut cells.stats)?
             .with_next_steps(&mut cells.next_steps)?;
-        self.solver.solve_into(&inputs, outputs, monitor)?;
-        if !monitor.is_stopped() {
-            self.scatter(cells, arrays);
-        }
-        Ok(())
+        self.solver.solve_into(&inputs, outputs, monitor).map(drop)
     }
 
     /// Makes states of the numbers of all cells. A cell that is no gas gets NaN, which becomes its status;

@@ -93,28 +93,35 @@ impl OnGpu {
         self.held.session.stream()
     }
 
-    /// Integrates all cells over `dt` in place; how each ended. Of a call that was stopped nothing is written to the arrays, and
+    /// Integrates all cells over `dt`. Nothing is written to the arrays, which `scatter` does. Of a call that was stopped
     /// sizes of steps are those of before.
     ///
     /// # Safety
     /// `cells` are memory of this GPU, as their strides say, which nobody else uses until this returns but what was given to
     /// its stream before.
-    pub(crate) unsafe fn advance(
+    pub(crate) unsafe fn integrate(
         &mut self,
         cells: &cells::Cells,
         dt: f64,
         monitor: &Monitor,
-    ) -> Result<Vec<Status>, Error> {
+    ) -> Result<(), Error> {
         let n_species = self.n_species;
         let Held { session, exchange } = &mut *self.held;
         // SAFETY: the kernel takes such cells; of their memory the caller's promise.
         if let Some(number) = unsafe { session.run(exchange, 0, cells)? } {
             return Err(not_finite(NotFinite::told(number, n_species)));
         }
-        if session.advance_monitored((0.0, dt), monitor)? {
-            // SAFETY: as above.
-            unsafe { session.run(exchange, 1, cells)? };
-        }
+        session.advance_monitored((0.0, dt), monitor).map(drop)
+    }
+
+    /// Puts the new states of the cells that did not fail into the arrays; how each ended.
+    ///
+    /// # Safety
+    /// As for `integrate`.
+    pub(crate) unsafe fn scatter(&mut self, cells: &cells::Cells) -> Result<Vec<Status>, Error> {
+        let Held { session, exchange } = &mut *self.held;
+        // SAFETY: the caller's promise.
+        unsafe { session.run(exchange, 1, cells)? };
         session.statuses()
     }
 

@@ -151,7 +151,8 @@ class Integrator(Fixed):
             Arrays of another shape or type, that are read-only, not finite, on another device, or share memory.
             Nothing is changed then.
         KeyboardInterrupt
-            Ctrl-C. The arrays are as they were then.
+            Ctrl-C. The arrays are as they were then, unless it comes while their new numbers are written, which takes
+            little of the time.
         """
         dt = _positive(dt)
         if any(_gpu.device(array) is not None for array in (T, p, Y)):
