@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import odeum as od
+from odeum.fields import times
 
 xr = pytest.importorskip("xarray")
 
@@ -195,6 +196,28 @@ def test_ctrl_c_stops_and_leaves_a_state(options):
     sim.advance(0.5)
     # The time that was meant is told.
     assert sim.t == pytest.approx(t + 0.5, rel=1e-14)
+
+
+def test_ctrl_c_at_the_end_is_told_with_the_time_that_was_meant():
+    """It was a bare KeyboardInterrupt, and the time a sum of steps."""
+    sim = heat(step=1e-3)
+
+    def progress(t, end):
+        if t == end:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(od.Interrupted) as raised:
+        sim.advance_to(0.7, progress=progress)
+    assert raised.value.partial is sim and sim.t == 0.7
+    with pytest.raises(od.Interrupted):
+        list(sim.run(until=1.0, progress=progress))
+    assert sim.t == 1.0
+
+
+def test_times_near_zero_are_those_of_a_run_that_begins_elsewhere():
+    assert times.to(5.6e-17, 0.0, origin=-0.3) == 0.0
+    with pytest.raises(od.InputError, match="already"):
+        times.to(5.6e-17, 0.0)
 
 
 def test_a_second_thread_is_refused_and_can_stop_the_first():

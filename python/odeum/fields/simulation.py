@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -42,7 +43,8 @@ class Simulation(Fixed):
         coordinates are the centres of cells and give `spacing` and `origin` (along one cell by a scalar coordinate with an
         attribute ``spacing``, as states have it), a variable or coordinate ``mask`` gives `mask`. A mapping has arrays (nz, ny, nx),
         (ny, nx) or (nx,), numbers, expressions of x, y and z as text, or tables as
-        ``{"value": 1.0, "noise": 1e-3}``; coordinates of a DataArray count as those of a dataset. Built-in problems have initial values of their own.
+        ``{"value": 1.0, "noise": 1e-3}``; coordinates of a DataArray count as those of a dataset, and labels of a pandas table whose axes
+        are named x, y or z. Built-in problems have initial values of their own.
     shape : mapping or triple of int, optional
         Numbers of cells, where no array gives them: ``{"x": 64, "y": 64}``.
     spacing : float, mapping or triple, optional
@@ -139,6 +141,8 @@ class Simulation(Fixed):
         self._document = document
         # The time that steps have ended at, and the one that was asked for, which differs by rounding.
         self._reached: tuple[float, float] | None = None
+        # Where it began: times are sums of steps from there.
+        self._origin: float = raw.t
         sizes, spacing, origin = raw.grid
         self.species: tuple[str, ...] = tuple(raw.species)
         named = "title" in document or "problem" in document["system"]
@@ -265,7 +269,7 @@ class Simulation(Fixed):
             A call of a GPU failed. The simulation stands at the time it has reached, and can go on if the GPU can; where
             the way back to that state failed too, it was lost, and all that needs it raises this error from then on.
         """
-        self._go(times.to(self.t, t), None, progress)
+        self._go(times.to(self.t, t, origin=self._origin), None, progress)
 
     def run(
         self,
@@ -296,24 +300,41 @@ class Simulation(Fixed):
         return self._states(plan(self.t, self._document, until, every, times), progress)
 
     def _states(self, ends: Sequence[float], progress: Progress) -> Iterator[xarray.Dataset]:
-        with times.bar(progress, self.t, ends[-1]) as tell:
+        with self._told(progress, ends[-1]) as tell:
             stands = "the next state is of this time, but the simulation stands at t = {}"
             for k, end in enumerate(ends):
-                end = times.to(self.t, end, "run", stands, "begin another run there")
+                end = times.to(self.t, end, "run", stands, "begin another run there", self._origin)
                 self._advance(end, ends[-1], tell, k > 0)
                 yield self.state
 
     def _go(self, end: float, horizon: float | None, progress: Progress) -> None:
-        with times.bar(progress, self.t, end) as tell:
+        with self._told(progress, end) as tell:
             self._advance(end, horizon, tell)
 
+    @contextmanager
+    def _told(self, progress: Progress, end: float) -> Iterator[Any]:
+        """What is told of the way to a time; Ctrl-C at any moment of it is `Interrupted`."""
+        try:
+            with times.bar(progress, self.t, end) as tell:
+                yield tell
+        except Interrupted:
+            raise
+        except KeyboardInterrupt as error:
+            raise Interrupted(self) from error
+
     def _advance(self, end: float, horizon: float | None, tell: Any, goes_on: bool = False) -> None:
-        reached, raised = self._raw.advance(end, horizon, tell, goes_on)
-        if raised is not None and not isinstance(raised, KeyboardInterrupt):
+        given: list[tuple[bool, BaseException | None]] = []
+        try:
+            # In one call of the interpreter's own: what a signal raises at the end comes when it is known what was reached.
+            given.extend(map(self._raw.advance, [end], [horizon], [tell], [goes_on]))
+        finally:
+            if given and given[0][0]:
+                self._reached = self._raw.t, end
+        reached, raised = given[0]
+        if raised is not None:
             raise raised
-        if raised is not None or not reached:
-            raise Interrupted(self) from raised
-        self._reached = self._raw.t, end
+        if not reached:
+            raise Interrupted(self)
 
     def stop(self) -> None:
         """Ends an `advance` of another thread, or a `run`, also between two of its states: it raises `Interrupted` there."""

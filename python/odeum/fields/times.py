@@ -36,17 +36,19 @@ def to(
     field: str = "t",
     stands: str = "the simulation stands at t = {} already",
     remedy: str = "give a later time",
+    origin: float = 0.0,
 ) -> float:
-    """A time that is not before another, but for rounding: how much that can be, the engine knows by its steps."""
+    """A time that is not before another, but for rounding, which is that of sums of steps from the origin: how much that can be, the
+    engine knows by its steps."""
     later = number(field, end)
-    if later < t - _rounding(t):
+    if later < t - _rounding(max(abs(t), abs(origin))):
         raise InputError(field, str(later), f"{stands.format(t)}: {remedy}")
     return later
 
 
-def _rounding(t: float) -> float:
-    """By how much times that are meant to be equal may differ."""
-    return _ROUNDINGS * float(np.finfo(np.float64).eps) * abs(t)
+def _rounding(size: float) -> float:
+    """By how much times of this size that are meant to be equal may differ."""
+    return _ROUNDINGS * float(np.finfo(np.float64).eps) * size
 
 
 def _multiple(t: float, n: int, interval: float) -> float:
