@@ -413,7 +413,13 @@ class Runs:
     def values(self, name: str) -> Floats:
         """What the systems start with: initial values or a parameter, with the shape of the ensemble."""
         self._known(name)
-        case = self._case((0.0, 1.0), {"rtol": 1e-6, "atol": 1e-6, **self.system._reading})
+        # A span that holds those of the systems.
+        given = {**self._columns, **self._sweep}
+        times = np.concatenate([[0.0], *(np.atleast_1d(given[name]) for name in self._spans())])
+        case = self._case(
+            (2.0 * times.min() - 1.0, 2.0 * times.max() + 1.0),
+            {"rtol": 1e-6, "atol": 1e-6, **self.system._reading},
+        )
         values: Floats = np.asarray(case.open().values(name))
         return values[slice(*self._part) if self._part else slice(None)].reshape(self.shape)
 
