@@ -81,7 +81,9 @@ def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
     made["method"] = _method(options.pop("method"))
     for name, value in options.items():
         if _is_given(name, value):
-            made[_SECTIONS.get(name, "method")][name] = _value(name, value)
+            keys = made[_SECTIONS.get(name, "method")]
+            _refuse_second(name, keys)
+            keys[name] = _value(name, value)
     return {section: keys for section, keys in made.items() if keys}
 
 
@@ -97,16 +99,26 @@ def _method(value: Any) -> Document:
 def changes(options: Mapping[str, Any], former: Any) -> dict[str, Document]:
     """Options of another run as keys of sections; another method than the former leaves its own keys out."""
     made: dict[str, Document] = {} if has_atol(options) else {"tolerance": {"atol": None}}
+    method: Document = {}
     if options.get("method") is not None:
-        made["method"] = _method(options["method"])
+        method = made["method"] = _method(options["method"])
         if made["method"].get("name", former) != former:
             made["method"] = dict.fromkeys(_OF_ONE_METHOD) | made["method"]
     for name, value in options.items():
         if name != "method":
             keys = made.setdefault(_SECTIONS.get(name, "method"), {})
             given = _is_given(name, value)
-            keys[name] = _value(name, value) if given else None
+            if given or name not in method:
+                _refuse_second(name, method)
+                keys[name] = _value(name, value) if given else None
     return made
+
+
+def _refuse_second(name: str, method: Document) -> None:
+    """Refuses a key of the method that is an option too."""
+    if name in method:
+        found = f"twice: {method[name]!r} is said by `method`"
+        raise InputError(name, found, "give it once")
 
 
 def _is_given(name: str, value: Any) -> bool:
