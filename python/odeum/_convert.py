@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -157,6 +158,19 @@ def encodable(field: str, value: str) -> str:
         line = value[value.rfind("\n", 0, error.start) + 1 :].partition("\n")[0]
         raise InputError(field, f"a lone surrogate in {ascii(line)}", "give text of UTF-8") from error
     return value
+
+
+def refuse_unwritable(field: str, name: str) -> None:
+    """Refuses a name that no argument of Python can have: its code is read with another one."""
+    read = unicodedata.normalize("NFKC", name)
+    if read != name and name.isidentifier():
+        found = f"{_spelt(name)}, which Python reads as another name in its code"
+        raise InputError(f"{field}.{name}", found, f"write {_spelt(read)}")
+
+
+def _spelt(name: str) -> str:
+    """A name with the numbers of its letters, since different ones can look alike."""
+    return f"{name!r} ({' '.join(f'U+{ord(letter):04X}' for letter in name)})"
 
 
 def flag(field: str, value: Any) -> bool:

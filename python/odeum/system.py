@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from odeum import _odeum, _options
 from odeum._case import Document, EnsembleCase
-from odeum._convert import Floats, expressions, mapping, number, text, whole
+from odeum._convert import Floats, expressions, mapping, number, refuse_unwritable, text, whole
 from odeum._fixed import Fixed
 from odeum._progress import Progress, watched
 from odeum.equations import Equations
@@ -266,6 +266,7 @@ def _values(field: str, values: Any) -> dict[str, float]:
     for name in mapping(field, values, _VALUES):
         if not isinstance(name, str):
             raise InputError(field, f"the name {name!r}", "give names as text")
+        refuse_unwritable(field, name)
     return {name: number(f"{field}.{name}", value) for name, value in values.items()}
 
 

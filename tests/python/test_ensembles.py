@@ -784,3 +784,36 @@ def test_starts_are_looked_at_once_in_a_call():
     with pytest.warns(od.OdeumWarning, match="1 of 2 systems start at or beyond") as told:
         runs.solve((0, 1), until=od.rise_to("x", 2.5))
     assert len(told) == 1
+
+
+def test_values_of_systems_with_spans_of_their_own():
+    system = van_der_pol()
+    for end in ([2.0, 3.0], [-1.0, 0.5]):
+        runs = system(mu=[1.0, 2.0], t_start=[0.0, 1.0], t_end=end)
+        np.testing.assert_array_equal(runs.values("mu"), [1.0, 2.0])
+    for names in ({"t_start": [0.0, 1.0]}, {"t_end": [-5.0, 3.0]}, {"t_start": [1e20, 2e20]}):
+        np.testing.assert_array_equal(system.sweep(**names).values("x"), [2.0, 2.0])
+
+
+def test_an_option_is_given_once():
+    system = van_der_pol()
+    limited = {"name": "tsit5", "max_steps": 3}
+    for options, field in (
+        ({"method": limited, "max_steps": 1000}, "max_steps"),
+        ({"method": "rodas5p", "name": "tsit5"}, "name"),
+    ):
+        with pytest.raises(od.InputError, match="twice: .* is said by `method`") as raised:
+            system.solve((0, 1), **options)
+        assert raised.value.field == field
+    solution = system.solve((0, 1), method=limited, max_steps=None)
+    assert solution.summary() != "1 of 1 succeeded" and not solution.success
+    with pytest.raises(od.InputError, match="twice"):
+        solution.retry(method=limited, max_steps=1000)
+    assert not solution.retry(method=limited, max_steps=None).success
+    assert solution.retry(max_steps=1000).success
+
+
+def test_names_that_python_reads_as_others_are_refused_in_text_too():
+    with pytest.raises(od.InputError, match=r"U\+00B5.*write 'μ' \(U\+03BC\)") as raised:
+        od.System.from_text({"x": "-µ * x"}, states={"x": 1.0}, parameters={"µ": 1.0})
+    assert raised.value.field == "parameters.µ"

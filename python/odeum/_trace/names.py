@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import tomli_w
-
 from odeum import _odeum
+from odeum._case import toml
+from odeum._convert import refuse_unwritable
 from odeum.errors import InputError
 
 
@@ -22,19 +21,11 @@ def checked(field: str, names: Iterable[Any]) -> tuple[str, ...]:
     for k, name in enumerate(listed):
         if not isinstance(name, str):
             raise InputError(f"{field}[{k}]", f"{name!r} ({type(name).__name__})", "give a name as text")
-        read = unicodedata.normalize("NFKC", name)
-        if read != name and name.isidentifier():
-            found = f"{_spelt(name)}, which Python reads as another name in its code"
-            raise InputError(f"{field}.{name}", found, f"write {_spelt(read)}")
+        refuse_unwritable(field, name)
     if len(set(listed)) < len(listed):
         k = next(k for k, name in enumerate(listed) if name in listed[:k])
         raise InputError(f"{field}[{k}]", f"{listed[k]!r} a second time", "choose another name")
     return listed
-
-
-def _spelt(name: str) -> str:
-    """A name with the numbers of its letters, since different ones can look alike."""
-    return f"{name!r} ({' '.join(f'U+{ord(letter):04X}' for letter in name)})"
 
 
 @lru_cache(maxsize=256)
@@ -58,7 +49,7 @@ def allow(states: tuple[str, ...], parameters: tuple[str, ...]) -> None:
     tolerance = {"rtol": 1e-3, "atol": 1e-3}
     needed = {"time": {"span": [0.0, 1.0]}, "method": {"name": "dopri5"}, "tolerance": tolerance}
     try:
-        _odeum.Case(tomli_w.dumps({"system": system, **needed}), ".")
+        _odeum.Case(toml({"system": system, **needed}), ".")
     except InputError as error:
         # The first finding; others may follow from it.
         raise InputError(error.field.removeprefix("system."), error.found, error.remedy) from None

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import tomli_w
 
+from odeum._case import toml
 from odeum._files import beside, free, writing
 from odeum.errors import InputError
 from odeum.fields import paths, times
@@ -89,4 +89,4 @@ def write_case(simulation: Simulation, path: Path, until: Any, overwrite: bool) 
     with writing(path):
         for name, file in arrays.items():
             np.save(file, np.asarray(raw.given_array(name)))
-        path.write_text(tomli_w.dumps(document), encoding="utf-8")
+        path.write_text(toml(document), encoding="utf-8")
