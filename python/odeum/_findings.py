@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 
@@ -28,8 +29,18 @@ def _known(place: str) -> str:
     return "" if place.startswith("case:") else place
 
 
+def _on_one_line(told: Told) -> Told:
+    """Lists of a case that this package wrote, an element on each line of it, as they were given."""
+    severity, message, place, field, found, remedy = told
+    if place.startswith("case:"):
+        found = re.sub(r",?⏎ *\]", "]", found)
+        found = re.sub(r"([\[,])⏎ *", lambda match: "[" if match[1] == "[" else ", ", found)
+    return severity, message, place, field, found, remedy
+
+
 def tell(all_told: Sequence[Told]) -> None:
     """Warns of the warnings, and raises the errors as one `InputError`."""
+    all_told = [_on_one_line(told) for told in all_told]
     for told in all_told:
         if told[0] == "warning":
             warnings.warn(_sentence(told), OdeumWarning, stacklevel=_depth())

@@ -817,3 +817,10 @@ def test_names_that_python_reads_as_others_are_refused_in_text_too():
     with pytest.raises(od.InputError, match=r"U\+00B5.*write 'μ' \(U\+03BC\)") as raised:
         od.System.from_text({"x": "-µ * x"}, states={"x": 1.0}, parameters={"µ": 1.0})
     assert raised.value.field == "parameters.µ"
+
+
+def test_lists_in_messages_stand_on_one_line():
+    for options, found in (({"rtol": [1.0, 2.0]}, "[1.0, 2.0]"), ({"max_steps": [[3], [4]]}, "[[3], [4]]")):
+        with pytest.raises(od.InputError) as raised:
+            van_der_pol().solve((0, 1), **options)
+        assert raised.value.found == found and f"(found {found})" in str(raised.value)
