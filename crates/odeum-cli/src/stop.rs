@@ -7,6 +7,7 @@ use odeum_io::Finding;
 use odeum_ode::Monitor;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The command that takes a stopped run up again.
 pub(crate) fn resume_command(args: &RunArgs) -> String {
@@ -36,16 +37,25 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The first Ctrl-C stops the run in an orderly way, the second at once.
+/// Signals that come within this time are one request: `timeout` and terminals that are closed send several at once.
+const ONE_REQUEST: Duration = Duration::from_secs(1);
+
+/// The first Ctrl-C stops the run in an orderly way, a later one at once.
 pub(crate) fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool) {
     let monitor = Arc::clone(monitor);
-    let handler = move || {
-        if monitor.is_stopped() {
-            std::process::exit(Exit::Interrupted as i32);
+    let mut asked: Option<Instant> = None;
+    let handler = move || match asked {
+        None => {
+            asked = Some(Instant::now());
+            monitor.stop();
+            if !quiet {
+                note("\nstopping; press Ctrl-C again to leave at once");
+            }
         }
-        monitor.stop();
-        if !quiet {
-            note("\nstopping; press Ctrl-C again to leave at once");
+        Some(first) if first.elapsed() < ONE_REQUEST => {}
+        Some(_) => {
+            note("left at once: what was computed since the last checkpoint is lost");
+            std::process::exit(Exit::Interrupted as i32);
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {

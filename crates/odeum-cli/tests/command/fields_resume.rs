@@ -3,6 +3,7 @@
 #![cfg(unix)]
 use crate::common::results::assert_same;
 use crate::common::{Folder, signal};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const CASE: &str = r#"
@@ -418,4 +419,52 @@ fn a_summary_counts_what_this_run_did() {
     let said = folder.write("a.toml", to("0.03")).odeum(&["run", "a.toml", "--resume"]).well();
     let counts = ["steps", "sweeps"].map(|name| pair(&said.out, name));
     assert_eq!(counts, ["20; 30 with those before", "20"].map(|count| Some(count.to_owned())));
+}
+
+/// A run of far more steps than any test waits for, with everything that it can write beside its result.
+fn endless() -> String {
+    CASE.replace("until = 0.6", "until = 1e3").replace("step = \"stable\"", "step = 1e-3")
+}
+
+/// `timeout` and terminals that are closed send several signals at once.
+#[test]
+fn signals_at_once_are_one_request() {
+    for name in ["TERM", "HUP", "INT"] {
+        let folder = Folder::new();
+        folder.write("a.toml", endless());
+        let child = folder.start(&["run", "a.toml", "-q", "--checkpoint-every", "1e9"]);
+        wait_for(&folder, "a.frames/00000.vti");
+        let kill = format!("kill -{name} {id}; kill -{name} {id}", id = child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{err}");
+        assert!(folder.has("a.checkpoint") && err.contains("stopped: at t = "), "{name}: {err}");
+    }
+}
+
+#[test]
+fn a_later_ctrl_c_leaves_at_once_and_says_so() {
+    let folder = Folder::new();
+    folder.write("a.toml", endless());
+    // A pipe that nobody reads takes no checkpoint.
+    let pipe = folder.path(".a.checkpoint.part");
+    assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let child = folder.start(&["run", "a.toml", "-q", "--checkpoint-every", "1e9"]);
+    wait_for(&folder, "a.frames/00000.vti");
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(1200));
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("left at once"), "{err}");
+}
+
+fn wait_for(folder: &Folder, name: &str) {
+    let start = Instant::now();
+    while !folder.has(name) {
+        assert!(start.elapsed() < Duration::from_secs(60), "there is no {name}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
