@@ -28,6 +28,8 @@ pub struct End<'a> {
     pub start: &'a [f64],
     /// What sums up each species.
     pub end: &'a [Summary],
+    /// How the names of the files and folders end that lie beside it.
+    pub files: &'a [String],
     /// What a later run goes on from.
     pub last: Option<Vec<u8>>,
 }
@@ -91,6 +93,7 @@ pub fn write<T: Precision>(
         "precision": case.precision.name(),
         "spacing": grid.spacing(),
         "origin": grid.origin(),
+        "files": end.files,
         "case": case.source.text(),
     });
     archive.text(&beside("about"), &about.to_string());

@@ -57,7 +57,8 @@ The result NAME.npz opens with numpy.load. Its arrays have one row for each syst
   outside [M]                 steps that ended outside the model's data, as its temperatures
   state_names [n], param_names [m], axes, shape   names; y.reshape(*shape, n) gives the sweep's axes
   variables [M, v], variable_names [v]   of a gas: T, p and the composition each system started from
-  about                       the case file, the method, the precision and the version, as JSON
+  about                       the case file, the method, the precision, the version and how the names of
+                              other files of the result end, as JSON
 
 The result of a case with a [grid] has one array [nz, ny, nx] for each species under its name, and
 t, x, y, z, steps, species_names, mass_start, mass_end, about, resume (what --resume goes on from)

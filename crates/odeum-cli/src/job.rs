@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::report::{Style, note, show, tell};
 use crate::stop::resume_command;
 use odeum_io::file::Room;
-use odeum_io::{Finding, Target};
+use odeum_io::{Finding, Target, former};
 use std::path::{Path, PathBuf};
 
 /// What is to be run.
@@ -30,10 +30,6 @@ pub(crate) trait Job {
 
     /// Whether there is something that `--resume` goes on from. The job refuses it where it is of another run.
     fn goes_on(&self, target: &Target) -> bool;
-
-    /// How the names of the files end that the run writes which `--resume` goes on from: these may be replaced.
-    /// `None` where that cannot be read, which the job refuses.
-    fn former(&self, target: &Target) -> Option<Vec<String>>;
 
     /// How a run is taken up whose result is there, where `--resume` does not do that.
     fn later(&self) -> Option<&'static str>;
@@ -127,7 +123,8 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
         return Ok(());
     }
     if args.resume && job.goes_on(target) {
-        let Some(former) = job.former(target) else { return Ok(()) };
+        // What cannot be read is refused by the job.
+        let Some(former) = former::ends(target) else { return Ok(()) };
         let is_own = |path: &Path| target.extension(path).is_some_and(|end| former.contains(&end));
         let foreign = job.others(target).into_iter().find(|path| path.exists() && !is_own(path));
         return foreign.map_or(Ok(()), |path| {

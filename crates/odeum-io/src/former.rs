@@ -1,15 +1,27 @@
 //! What an earlier run has left where a new one writes.
 
+use crate::checkpoint;
 use crate::npy;
 use crate::zarr;
 use serde_json::Value;
+use serde::Deserialize;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
-/// The text of the case that a result is of, where it says so.
-pub fn case(result: &Path) -> Option<String> {
+/// How the names of the files and folders end that an earlier run has written, or was to write when it was stopped; `None` where
+/// neither its result nor its checkpoint says so.
+pub fn ends(target: &Target) -> Option<Vec<String>> {
+    let lists = [checkpoint::files(&target.checkpoint()), of_result(&target.npz())];
+    let mut ends = lists.into_iter().flatten().reduce(|one, other| [one, other].concat())?;
+    // What lies in other folders is none of its files, whatever a file says.
+    ends.retain(|end| !end.contains(['/', '\\']));
+    Some(ends)
+}
+
+/// What a result says of the files beside it.
+fn of_result(result: &Path) -> Option<Vec<String>> {
     let mut archive = ZipArchive::new(BufReader::new(File::open(result).ok()?)).ok()?;
     // Where a species is called `about`, the text has a longer name.
     let is_about = |name: &str| name.trim_end_matches('_') == "about";
@@ -20,7 +32,7 @@ pub fn case(result: &Path) -> Option<String> {
         let mut bytes = Vec::new();
         archive.by_name(name).ok()?.read_to_end(&mut bytes).ok()?;
         let about: Value = serde_json::from_str(npy::read_texts(&bytes).ok()?.first()?).ok()?;
-        about.get("case")?.as_str().map(str::to_owned)
+        Vec::deserialize(about.get("files")?).ok()
     })
 }
 

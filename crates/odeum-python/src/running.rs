@@ -269,7 +269,8 @@ impl<T: Real> Running for Run<T> {
             "npz" => {
                 let summaries = self.simulation.summaries()?;
                 let steps = self.simulation.counts().steps;
-                let end = End { t, steps, start: &self.masses, end: &summaries, last: None };
+                let end =
+                    End { t, steps, start: &self.masses, end: &summaries, files: &[], last: None };
                 field_npz::write(path, None, threads, &self.case, &self.simulation, end)?;
             }
             "vti" => {

@@ -72,13 +72,6 @@ pub(super) fn read<T: Precision>(
     Ok((header, Checkpoint { field, clock }))
 }
 
-/// How the names of the files and folders end that the run of a result has written; `None` where it does not say.
-pub(super) fn files(path: &Path, case: &FieldCase) -> Option<Vec<String>> {
-    let mut archive = ZipArchive::new(BufReader::new(File::open(path).ok()?)).ok()?;
-    let last = last(&mut archive, &aside(RESUME, case.problem.model.species())).ok()?;
-    Some(last.header.files)
-}
-
 fn last(archive: &mut ZipArchive<BufReader<File>>, array: &str) -> Result<Last, String> {
     let mut file = member(archive, array)?;
     odeum_io::npy::Head::read(&mut file)?;

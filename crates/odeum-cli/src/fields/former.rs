@@ -2,28 +2,20 @@
 
 use super::target::others;
 use crate::job::is_read;
-use odeum_case::{Described, FieldCase, read_source};
-use odeum_io::{Findings, Source, Target, ensemble, former};
-use std::path::{Path, PathBuf};
+use odeum_case::FieldCase;
+use odeum_io::{Target, ensemble, former};
+use std::path::PathBuf;
 
-/// The files and folders of a new run, and with them those that the case in the result of the earlier one names: neither belongs
-/// to the new result. What the case at `path` is read from, the `inputs`, is not among them.
+/// The files and folders of a new run, and with them those of an earlier one, whose names end so: neither belongs to the new
+/// result. What the case is read from, the `inputs`, is not among them, nor what a stopped run has finished.
 pub(crate) fn with_former(
     mut own: Vec<PathBuf>,
+    ends: &[String],
     target: &Target,
-    path: &Path,
     inputs: &[PathBuf],
 ) -> Vec<PathBuf> {
-    let earlier = former::case(&target.npz()).and_then(|text| {
-        let source = Source::new(target.npz().display().to_string(), text);
-        read_source(&source, path, None, &Findings::default())
-    });
-    own.extend(match earlier {
-        Some(Described::Ensemble(case)) => ensemble::files(target, &case.output.formats),
-        Some(Described::Field(case)) => others(&case, target),
-        None => Vec::new(),
-    });
-    own.retain(|file| !is_read(inputs, file));
+    own.extend(ends.iter().map(|end| target.file(end)));
+    own.retain(|file| !is_read(inputs, file) && *file != target.partial());
     own
 }
 
@@ -32,12 +24,14 @@ pub(crate) fn with_former(
 pub(super) fn clear(case: &FieldCase, target: &Target) {
     let mut files = others(case, target);
     let is_alone = files.is_empty();
-    // A run that ended early has left no result that tells of its states.
+    // A run that was killed early has left nothing that tells of its states.
     files.push(target.file("frames"));
-    let old = with_former(files, target, &case.path, &case.inputs);
+    let ends = former::ends(target).unwrap_or_default();
+    let old = with_former(files, &ends, target, &case.inputs);
     let _ = std::fs::remove_file(target.checkpoint());
     if !is_alone || old.iter().any(|path| path.exists()) {
         let _ = std::fs::remove_file(target.npz());
     }
     former::remove(&old);
+    ensemble::remove_partial(target);
 }

@@ -18,7 +18,7 @@ use odeum_case::field_ending::{failed, not_stable};
 use odeum_case::field_npz as npz;
 use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
 use odeum_fields::{Options, Outcome, Simulation, Steps, Summary};
-use odeum_io::checkpoint::field::{self as checkpoint, Header};
+use odeum_io::checkpoint::field::Header;
 use odeum_io::file::reason;
 use odeum_io::{Finding, Findings, Target, number};
 use odeum_ode::Monitor;
@@ -110,14 +110,6 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
         target.checkpoint().exists() || target.npz().exists()
     }
 
-    fn former(&self, target: &Target) -> Option<Vec<String>> {
-        let checkpoint = target.checkpoint();
-        if checkpoint.exists() {
-            return checkpoint::files(&checkpoint);
-        }
-        finished::files(&target.npz(), self.plan.case)
-    }
-
     fn later(&self) -> Option<&'static str> {
         None
     }
@@ -167,11 +159,11 @@ fn simulation_and_write<T: odeum_fields::Precision>(
     };
     let mut header =
         Header { device: plan.kind_of_device(), until: case.time.until.to_bits(), ..header };
-    for end in target::others(case, target).iter().filter_map(|path| target.extension(path)) {
-        if !header.files.contains(&end) {
-            header.files.push(end);
-        }
-    }
+    let others = target::others(case, target);
+    header.files.extend(others.iter().filter_map(|path| target.extension(path)));
+    // Equal results are equal files, however the run came to its end.
+    header.files.sort();
+    header.files.dedup();
 
     let (outcome, ended, written) =
         run_beside_writer(plan, &mut simulation, header, args, target, resumed)?;
@@ -205,11 +197,13 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         Ok(Outcome::Reached) => {}
     }
     let header = Header { tables: written.marked, ..ended.header.clone() };
+    let files = header.files.clone();
     let end = npz::End {
         t: ended.t,
         steps: ended.counts.steps,
         start: &ended.masses,
         end: &ended.summaries,
+        files: &files,
         last: Some(finished::bytes(header, simulation.clock(), &options)),
     };
     npz::write(&target.npz(), room, plan.threads(), case, &simulation, end).map_err(broken)?;

@@ -15,7 +15,7 @@ use crate::{fields, gpus};
 use batches::Batches;
 use odeum_case::results::Results;
 use odeum_case::{Described, Overrides, Plan, Precision, device};
-use odeum_io::checkpoint::ensemble::{self as checkpoint, LATER};
+use odeum_io::checkpoint::ensemble::LATER;
 use odeum_io::file::Room;
 use odeum_io::{Finding, Findings, Target, ensemble, parallel};
 use odeum_ode::solution::Summary;
@@ -85,10 +85,6 @@ impl<T: Compiled> Job for EnsembleJob<'_, T> {
         target.checkpoint().exists()
     }
 
-    fn former(&self, target: &Target) -> Option<Vec<String>> {
-        checkpoint::files(&target.checkpoint())
-    }
-
     fn later(&self) -> Option<&'static str> {
         Some(LATER)
     }
@@ -153,7 +149,7 @@ fn finish<T: Compiled>(
     let results = Results::new(plan, batches.pieces());
     let (written, formats) = (results.written(), &plan.case.output.formats);
     let own = ensemble::files(target, formats);
-    let earlier = fields::with_former(own, target, &plan.case.path, &plan.case.inputs);
+    let earlier = fields::with_former(own, &store.header().files, target, &plan.case.inputs);
     // Looking through all systems takes about as long as writing them.
     let (told, files) = parallel::beside(
         || Told::of(&results),

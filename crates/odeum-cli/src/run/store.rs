@@ -4,7 +4,7 @@ use odeum_case::Plan;
 use odeum_case::results::{Piece, Pieces};
 use odeum_io::checkpoint::ensemble::{Checkpoint, Header, Loaded};
 use odeum_io::file::reason;
-use odeum_io::{Finding, Target, ensemble};
+use odeum_io::{Finding, Target, ensemble, former};
 use odeum_ode::{Scalar, Status};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -33,7 +33,12 @@ impl Store {
         every: f64,
     ) -> Result<(Store, Loaded<T>), Finding> {
         let systems = plan.members.len();
-        let files = written(plan, target);
+        let mut files: Vec<String> =
+            written(plan, target).iter().filter_map(|path| target.extension(path)).collect();
+        // Files of a run that this one replaces stay until its result is there, and so is told of them.
+        files.extend(former::ends(target).unwrap_or_default());
+        files.sort();
+        files.dedup();
         let header = Header {
             systems,
             batch: plan.case.run.batch.min(systems),
@@ -41,7 +46,7 @@ impl Store {
             saves: plan.options.save_times().len(),
             real: plan.case.run.precision.size(),
             identity: plan.identity().into_iter().map(|(n, v)| (n.to_owned(), v)).collect(),
-            files: files.iter().filter_map(|path| target.extension(path)).collect(),
+            files,
         };
         let path = target.checkpoint();
         let mut store = Store {

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 use crate::common::results::assert_same;
-use crate::common::{Folder, signal};
+use crate::common::{Folder, npz, signal};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -461,10 +461,70 @@ fn a_later_ctrl_c_leaves_at_once_and_says_so() {
     assert!(err.contains("left at once"), "{err}");
 }
 
+/// What a stopped run has written beside its checkpoint is no part of another's result.
+#[test]
+fn files_of_a_stopped_run_do_not_lie_beside_a_new_result() {
+    let folder = Folder::new();
+    let stopped = || {
+        folder.write("a.toml", endless() + "structure = { every = 7 }\n");
+        let child = folder.start(&["run", "a.toml", "-q", "--overwrite"]);
+        wait_for(&folder, "a.frames/00001.vti");
+        signal(&child, "-INT");
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+        for name in ["a.checkpoint", "a.csv", "a.structure.csv", "a.pvd", "a.zarr"] {
+            assert!(folder.has(name), "{name} is not there");
+        }
+        assert!(!folder.has("a.npz"));
+    };
+    stopped();
+    let (bare, _) = CASE.split_once("[output]").unwrap();
+    folder.write("a.toml", bare).odeum(&["run", "a.toml", "--overwrite"]).well();
+    assert_eq!(folder.files(), ["a.npz", "a.toml"]);
+    // An ensemble in its place that is killed after its own checkpoint, and goes on.
+    stopped();
+    folder.write("a.toml", PLEIADES);
+    let before = folder.read("a.checkpoint");
+    let mut child =
+        folder.start(&["run", "a.toml", "-q", "--overwrite", "--checkpoint-every", "0"]);
+    wait_for_checkpoint(&folder, &before);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    folder.odeum(&["run", "a.toml", "-q", "--resume"]).well();
+    let mut files = folder.files();
+    files.retain(|name| !name.starts_with('.'));
+    assert_eq!(files, ["a.npz", "a.toml"]);
+}
+
+/// An ensemble of a second or so.
+const PLEIADES: &str = r#"
+[system]
+problem = "pleiades"
+[ensemble]
+count = 40_000
+[method]
+name = "rkck"
+[tolerance]
+rtol = 1e-10
+norm = "state-and-rate"
+[run]
+batch = 500
+"#;
+
 fn wait_for(folder: &Folder, name: &str) {
     let start = Instant::now();
     while !folder.has(name) {
         assert!(start.elapsed() < Duration::from_secs(60), "there is no {name}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Results are equal files, so what they say of others is in one order.
+#[test]
+fn a_result_lists_the_files_beside_it_in_order() {
+    let folder = Folder::new();
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml"]).well();
+    let mut arrays = npz::read(&folder.path("a.npz"));
+    let about = arrays.remove("about").unwrap().texts().remove(0);
+    let files = r#""files":["csv","frames","lines.csv","pvd","zarr"]"#;
+    assert!(about.contains(files), "{about}");
 }

@@ -300,6 +300,28 @@ fn a_result_that_cannot_be_written_whole_is_written_later() {
     assert!(files() == earlier, "files of two runs lie side by side");
 }
 
+/// What an earlier run wrote is told by its result, wherever its case and what that was read from are now.
+#[test]
+fn files_of_another_case_do_not_lie_beside_a_new_result() {
+    let folder = Folder::new();
+    let table = "[ensemble]\ntable = \"t.csv\"\n[output]\nformats = [\"csv\"]\n";
+    for name in ["first", "second"] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+    }
+    folder.write("first/t.csv", "a\n1.0\n2.0\n");
+    folder.write("first/a.toml", format!("{DECAY}{table}")).write("second/a.toml", DECAY);
+    folder.odeum(&["run", "first/a.toml", "-o", "out/"]).well();
+    assert!(folder.has("out/a.csv"));
+    folder.odeum(&["run", "second/a.toml", "-o", "out/", "--overwrite"]).well();
+    assert!(folder.has("out/a.npz") && !folder.has("out/a.csv"));
+    // The same case without its table.
+    folder.odeum(&["run", "first/a.toml", "-o", "out/", "--overwrite"]).well();
+    std::fs::remove_file(folder.path("first/t.csv")).unwrap();
+    folder.write("first/a.toml", DECAY);
+    folder.odeum(&["run", "first/a.toml", "-o", "out/", "--overwrite"]).well();
+    assert!(folder.has("out/a.npz") && !folder.has("out/a.csv"));
+}
+
 /// What an earlier run of the case wrote and this one does not is no part of its result; files of others stay.
 #[test]
 fn files_of_an_earlier_run_do_not_lie_beside_a_new_result() {

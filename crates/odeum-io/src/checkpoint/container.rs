@@ -71,11 +71,29 @@ pub(super) fn read_head<H: Head>(
     file: &mut impl Read,
     size: u64,
 ) -> Result<(H, u64), Finding> {
+    let (Found { kind, head }, bytes) = read_found(path, file, size, H::OF)?;
+    if kind != H::KIND {
+        return Err(Finding::error(format!("this is no checkpoint of {}", H::OF))
+            .in_file(path.display().to_string())
+            .found(format!("it is of another kind: {kind}"))
+            .help("name the right output, or start anew with --overwrite"));
+    }
+    let head = serde_json::from_value(head).map_err(|error| unreadable(path, &error))?;
+    Ok((head, bytes))
+}
+
+/// The same of a checkpoint of any kind; `of` says what it is looked for of.
+fn read_found(
+    path: &Path,
+    file: &mut impl Read,
+    size: u64,
+    of: &str,
+) -> Result<(Found, u64), Finding> {
     let mut mark = [0; MARK];
     let whole = file.read_exact(&mut mark).is_ok();
     let of_ours = mark.starts_with(MAGIC) || mark.starts_with(OLD_FIELD);
     if !whole || !of_ours {
-        return Err(Finding::error(format!("this is no checkpoint of {}", H::OF))
+        return Err(Finding::error(format!("this is no checkpoint of {of}"))
             .in_file(path.display().to_string())
             .help("name the right output, or start anew with --overwrite"));
     }
@@ -101,24 +119,20 @@ pub(super) fn read_head<H: Head>(
     if hasher.finalize().as_slice() != sum {
         return Err(damaged(path, "the checksum of its header does not fit"));
     }
-    let unreadable =
-        |error: serde_json::Error| damaged(path, &format!("its header is not readable: {error}"));
-    let Found { kind, head } = serde_json::from_slice(text).map_err(unreadable)?;
-    if kind != H::KIND {
-        return Err(Finding::error(format!("this is no checkpoint of {}", H::OF))
-            .in_file(path.display().to_string())
-            .found(format!("it is of another kind: {kind}"))
-            .help("name the right output, or start anew with --overwrite"));
-    }
-    let head = serde_json::from_value(head).map_err(unreadable)?;
-    Ok((head, mark.len() as u64 + length + HASH as u64))
+    let found = serde_json::from_slice(text).map_err(|error| unreadable(path, &error))?;
+    Ok((found, mark.len() as u64 + length + HASH as u64))
 }
 
-/// The head of a checkpoint, where it can be read.
-pub(super) fn head_of<H: Head>(path: &Path) -> Option<H> {
+fn unreadable(path: &Path, error: &serde_json::Error) -> Finding {
+    damaged(path, &format!("its header is not readable: {error}"))
+}
+
+/// How the names of the files and folders end that the run of a checkpoint writes, of whatever kind it is; `None` where it cannot be read.
+pub fn files(path: &Path) -> Option<Vec<String>> {
     let mut file = File::open(path).ok()?;
     let size = file.metadata().ok()?.len();
-    Some(read_head(path, &mut file, size).ok()?.0)
+    let (Found { head, .. }, _) = read_found(path, &mut file, size, "odeum").ok()?;
+    Vec::deserialize(head.get("files")?).ok()
 }
 
 /// Writes a checkpoint of one section, whole or not at all.

@@ -5,8 +5,8 @@
 //! Between sections, which have room for a whole batch, there are zeros.
 
 use super::container::{
-    FRAME, Head, cannot_open, content, damaged, differences, head_bytes, head_of, of_another_run,
-    read_head, section,
+    FRAME, Head, cannot_open, content, damaged, differences, head_bytes, of_another_run, read_head,
+    section,
 };
 use crate::cells::put;
 use crate::file::write_whole;
@@ -41,7 +41,7 @@ pub struct Header {
     pub real: usize,
     /// What the results depend on, as (name, value).
     pub identity: Vec<(String, String)>,
-    /// How the names of the files end that the run writes beside its result.
+    /// How the names of the files end that the run writes beside its result, and of those of a run that it replaces.
     pub files: Vec<String>,
 }
 
@@ -92,11 +92,6 @@ impl Head for Header {
     fn identity(&self) -> &[(String, String)] {
         &self.identity
     }
-}
-
-/// How the names of the files end that the run of a checkpoint writes; `None` where it cannot be read.
-pub fn files(path: &Path) -> Option<Vec<String>> {
-    head_of::<Header>(path).map(|header| header.files)
 }
 
 impl Checkpoint {

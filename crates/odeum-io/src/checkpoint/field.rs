@@ -4,8 +4,8 @@
 //! fraction are kept as their bits.
 
 use super::container::{
-    FRAME, Head, cannot_open, damaged, differences, head_of, of_another_run, read_head,
-    read_single, write_single,
+    FRAME, Head, cannot_open, damaged, differences, of_another_run, read_head, read_single,
+    write_single,
 };
 use crate::finding::Finding;
 use odeum_fields::{Checkpoint, Problem};
@@ -66,11 +66,6 @@ pub fn write<T: Scalar>(
     simulation: &Checkpoint<T>,
 ) -> Result<(), Finding> {
     write_single(path, header, |to| simulation.write(to))
-}
-
-/// How the names of the files and folders end that the run of a checkpoint writes; `None` where it cannot be read.
-pub fn files(path: &Path) -> Option<Vec<String>> {
-    head_of::<Header>(path).map(|header| header.files)
 }
 
 /// Reads a checkpoint of the run of a problem that `identity` says.

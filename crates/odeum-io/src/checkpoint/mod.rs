@@ -5,3 +5,5 @@
 mod container;
 pub mod ensemble;
 pub mod field;
+
+pub use container::files;

@@ -38,6 +38,8 @@ pub struct About<'a> {
     pub precision: &'a str,
     /// The text of the case file.
     pub case: &'a str,
+    /// How the names of the files end that may lie beside it.
+    pub files: Vec<&'static str>,
     /// Names of the components of the state.
     pub state_names: &'a [String],
     /// Names of the parameters.
@@ -200,8 +202,12 @@ pub fn write<T: Scalar>(
 
 /// Files that [`write()`] may write beside the NPZ.
 pub fn files(target: &Target, formats: &[&str]) -> Vec<PathBuf> {
-    let ends = chosen::<f64>(formats).flat_map(|writer| writer.files());
-    ends.map(|end| target.file(end)).collect()
+    ends(formats).into_iter().map(|end| target.file(end)).collect()
+}
+
+/// How the names of these files end.
+pub fn ends(formats: &[&str]) -> Vec<&'static str> {
+    chosen::<f64>(formats).flat_map(|writer| writer.files()).copied().collect()
 }
 
 /// Writes what a stopped run has finished. A complete result of that name is of another run, and stays.

@@ -70,6 +70,7 @@ pub(super) fn stage<T: Scalar>(
         "system": about.system,
         "method": about.method,
         "precision": about.precision,
+        "files": about.files,
         "case": about.case,
     });
     archive.text("about", &text.to_string());
