@@ -2,9 +2,10 @@
 
 use crate::checkpoint;
 use crate::npy;
+use crate::target::Target;
 use crate::zarr;
-use serde_json::Value;
 use serde::Deserialize;
+use serde_json::Value;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -64,10 +65,40 @@ pub fn remove<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) {
 /// Empties a folder of states, which goes with them unless it holds other things too.
 fn remove_states(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|e| e == "png" || e == "vti") {
-            let _ = std::fs::remove_file(path);
+        if entry.file_name().to_str().is_some_and(is_state) {
+            let _ = std::fs::remove_file(entry.path());
         }
     }
     let _ = std::fs::remove_dir(folder);
+}
+
+/// Whether a file has the name of a state: `00003.vti`, or of a picture of it: `u_z16_00003.png`, `u_surface0_00003.png`.
+fn is_state(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_index = |text: &str| text.len() >= 5 && is_number(text);
+    if let Some(index) = name.strip_suffix(".vti") {
+        return is_index(index);
+    }
+    let of_picture = || {
+        let (stem, index) = name.strip_suffix(".png")?.rsplit_once('_')?;
+        let (_, cut) = stem.rsplit_once('_')?;
+        let number = ["x", "y", "z", "surface"].iter().find_map(|kind| cut.strip_prefix(kind))?;
+        Some(is_index(index) && is_number(number))
+    };
+    of_picture().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_state;
+
+    #[test]
+    fn names_of_states_are_told_from_others() {
+        for name in ["00003.vti", "u_z16_00003.png", "a_b_surface0_100000.png"] {
+            assert!(is_state(name), "{name}");
+        }
+        for name in ["figure1.png", "u_00003.png", "u_z_00003.png", "u_z16_3.png", "mine.vti"] {
+            assert!(!is_state(name), "{name}");
+        }
+    }
 }

@@ -350,10 +350,10 @@ fn files_of_an_earlier_run_do_not_lie_beside_a_new_result() {
     overwrite(&once, &sorted(&[&tables, &pictures]));
     overwrite(&case, &whole);
     // What others have put there stays, and what this run is computed from.
-    folder.write("a.frames/notes.txt", "mine");
+    folder.write("a.frames/notes.txt", "mine").write("a.frames/figure1.png", "mine");
     let from = bare.replace("[time]", "[initial]\nu = { file = \"a.zarr/u\" }\n[time]");
     overwrite(&from, &["a.frames", "a.npz", "a.toml", "a.zarr"]);
-    assert_eq!(std::fs::read_dir(folder.path("a.frames")).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(folder.path("a.frames")).unwrap().count(), 2);
     folder.write("a.zarr/zarr.json", "{}").write("a.csv", "mine");
     overwrite(bare, &["a.csv", "a.frames", "a.npz", "a.toml", "a.zarr"]);
 }
