@@ -1,10 +1,8 @@
 //! Where the output of a run goes, and whether it can.
 
-use crate::file::{Lock, Room, cannot_write, temporary};
+use crate::file::{Lock, Room, cannot_write, probe};
 use crate::finding::Finding;
 use crate::number::bytes;
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The files of one result: one folder, one name, several extensions.
@@ -97,18 +95,7 @@ impl Target {
             std::fs::create_dir_all(&self.folder)
                 .map_err(|error| cannot_write(&self.folder, &error))?;
         }
-        if path.is_dir() {
-            return Err(Finding::error("the name of the result is that of a folder")
-                .in_file(path.display().to_string())
-                .help("choose another name with --output"));
-        }
-        let probe = temporary(&path);
-        let tried = File::create(&probe).and_then(|mut file| {
-            file.write_all(&[0; 4096])?;
-            file.sync_all()
-        });
-        let _ = std::fs::remove_file(&probe);
-        tried.map_err(|error| cannot_write(&path, &error))?;
+        probe(&path)?;
         match free_space(&self.folder) {
             Some(free) if free < need => Err(Finding::error("the output does not fit on the disk")
                 .in_file(path.display().to_string())
@@ -131,7 +118,7 @@ pub fn refuse_other(option: &str, path: &Path, own: &str, help: &str) -> Result<
         return Ok(());
     }
     let file = path.with_extension(own).display().to_string();
-    Err(Finding::error(format!("no .{extension} file is written here, but an .{own} file"))
+    Err(Finding::error(format!("no .{extension} file is written here, only .{own} files"))
         .field(option)
         .found(text)
         .help(format!("give {file}; {help}")))

@@ -14,14 +14,15 @@ pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
 use crate::exit::Exit;
+use crate::job::keep_inputs;
 use crate::report::{Align, Style, Table, count, is_heard, say, show, significant};
 use document::{Document, Row};
 use measure::{Variant, measure};
 use odeum_case::{Precision, suggest};
-use odeum_io::file::Lock;
+use odeum_io::file::{Lock, probe};
 use odeum_io::{Finding, refuse_other};
 use odeum_ode::{Device, Error};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use workload::{STUDIES, Workload};
 
 /// The path that stands for the standard output.
@@ -42,22 +43,32 @@ pub(crate) fn command(args: &BenchArgs) -> Exit {
     exit
 }
 
-/// The right to write the files of a study.
+/// The right to write the files of a study, which replace none that it reads, and can be written.
 fn lock(args: &BenchArgs) -> Result<Vec<Lock>, Finding> {
-    if let Some(plot) = &args.plot {
-        refuse_other("--plot", plot, "svg", "other programs make other pictures of it")?;
-        if args.json.as_ref() == Some(plot) {
-            return Err(Finding::error("the document and the picture would be one file")
-                .in_file(plot.display().to_string())
-                .help("give --json and --plot a name each"));
-        }
+    let document = args.json.as_ref().filter(|_| !is_to_stdout(args));
+    if let (Some(document), Some(plot)) = (document, &args.plot)
+        && document == plot
+    {
+        return Err(Finding::error("the document and the picture would be one file")
+            .in_file(plot.display().to_string())
+            .help("give --json and --plot a name each"));
     }
-    let document = args.json.iter().filter(|_| !is_to_stdout(args));
-    let locks = document
-        .chain(&args.plot)
-        .filter_map(|path| Lock::take(path, crate::report::tell).transpose());
-    let locks: Result<Vec<Lock>, Finding> = locks.collect();
-    locks.map_err(|finding| finding.help("wait for it, or name another file"))
+    let (thermo, states) = (&args.beside.thermo, &args.states);
+    let read = args.mechanism.iter().chain(thermo).chain(states).chain(&args.add);
+    let inputs: Vec<PathBuf> = read.cloned().collect();
+    let document = document.map(|path| ("--json", path, "json", "tables are made of it elsewhere"));
+    let plot = args.plot.as_ref();
+    let plot = plot.map(|path| ("--plot", path, "svg", "other programs make other pictures of it"));
+    let mut locks = Vec::new();
+    for (option, path, own, help) in document.into_iter().chain(plot) {
+        refuse_other(option, path, own, help)?;
+        let another = format!("name another file with {option}");
+        keep_inputs(&inputs, [path.clone()], &another)?;
+        let lock = Lock::take(path, crate::report::tell);
+        locks.extend(lock.map_err(|finding| finding.help(format!("wait for it, or {another}")))?);
+        probe(path).map_err(|finding| finding.help(another))?;
+    }
+    Ok(locks)
 }
 
 fn study(args: &BenchArgs) -> Exit {
@@ -214,8 +225,10 @@ fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Findi
         say(&format!("{text}\n"));
         return Ok(());
     }
-    odeum_io::file::write_whole(path, |file| {
+    let written = odeum_io::file::write_whole(path, |file| {
         use std::io::Write;
         writeln!(file, "{text}")
-    })
+    });
+    written
+        .map_err(|finding| finding.help("make room on the disk, or name another file with --json"))
 }

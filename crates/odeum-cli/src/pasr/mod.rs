@@ -16,7 +16,7 @@ use crate::job::keep_inputs;
 use crate::report::{Progress, Style, Table, count, say, show, significant};
 use odeum_case::mechanism;
 use odeum_core::cores;
-use odeum_io::file::{Lock, cannot_write};
+use odeum_io::file::{Lock, probe};
 use odeum_io::npz::{Archive, write_archive};
 use odeum_io::{Finding, refuse_other};
 use odeum_kinetics::Kinetics;
@@ -90,16 +90,6 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
         say(&facts.render(Style::stdout()));
     }
     Ok(Exit::Success)
-}
-
-/// Tries whether the file can be written before anything is computed.
-fn probe(path: &Path) -> Result<(), Finding> {
-    let existed = path.exists();
-    let tried = std::fs::OpenOptions::new().append(true).create(true).open(path);
-    if !existed {
-        let _ = std::fs::remove_file(path);
-    }
-    tried.map(drop).map_err(|error| cannot_write(path, &error))
 }
 
 fn write(

@@ -70,6 +70,33 @@ fn options_that_change_nothing_are_refused() {
     refused(&folder, &["ethanol", "--mechanism", "h2.yaml", "--states", "s.npz"], &parts);
 }
 
+/// What a study reads stays, and what cannot be written is refused before hours of measuring.
+#[test]
+fn files_a_study_cannot_write() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("folder")).unwrap();
+    folder.write("h2", hydrogen()).write("s", "").write("b.json", "{}").write("a.toml", "");
+    let before = folder.files();
+    let refused = |args: &[&str], parts: &[&str]| {
+        folder.odeum(&[&["bench"], args].concat()).refused(parts);
+        assert_eq!(folder.files(), before, "something was left behind");
+        assert!(folder.read("h2") == hydrogen().as_bytes() && folder.read("b.json") == b"{}");
+    };
+    let parts = ["would replace what it is computed from", "name another file with --json"];
+    let chemistry = ["chemistry", "--mechanism", "h2", "--states", "s"];
+    for name in ["h2", "s", "./h2"] {
+        refused(&[&chemistry[..], &["--json", name]].concat(), &parts);
+    }
+    refused(&["lorenz", "--add", "b.json", "--plot", "a.svg", "--json", "b.json"], &parts);
+    let parts = ["no .toml file is written here, only .json files", "--json", "give a.json"];
+    refused(&["lorenz", "--json", "a.toml"], &parts);
+    for (option, name) in
+        [("--json", "none/a.json"), ("--plot", "none/a.svg"), ("--json", "folder")]
+    {
+        refused(&["lorenz", option, name], &[name, &format!("name another file with {option}")]);
+    }
+}
+
 #[test]
 fn mechanisms_a_study_cannot_use() {
     let folder = Folder::new();

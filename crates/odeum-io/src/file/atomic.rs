@@ -46,7 +46,7 @@ pub(crate) fn stage_into(
     };
     let result = match unnamed {
         Some(file) => write((file, false)),
-        None => File::create(&temporary).and_then(|file| write((file, true))),
+        None => create(&temporary).and_then(|file| write((file, true))),
     };
     // From here on the file goes if it is not put into its place.
     let staged = Staged { temporary, path: path.to_owned() };
@@ -79,6 +79,27 @@ impl Drop for Staged {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.temporary);
     }
+}
+
+/// Tries whether a file can be written, before what it is to hold is computed.
+pub fn probe(path: &Path) -> Result<(), Finding> {
+    if path.is_dir() {
+        return Err(Finding::error("the name of the result is that of a folder")
+            .in_file(path.display().to_string())
+            .help("choose another name with --output"));
+    }
+    let probe = temporary(path);
+    let tried = create(&probe).and_then(|mut file| {
+        file.write_all(&[0; 4096])?;
+        file.sync_all()
+    });
+    let _ = std::fs::remove_file(&probe);
+    tried.map_err(|error| cannot_write(path, &error))
+}
+
+/// Opens a hidden file to be written, in place of what an earlier run may have left there.
+fn create(temporary: &Path) -> io::Result<File> {
+    File::create(temporary)
 }
 
 /// A file that could not be written.

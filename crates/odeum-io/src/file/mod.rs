@@ -9,7 +9,7 @@ mod room;
 mod whole;
 
 pub(crate) use atomic::stage_into;
-pub use atomic::{Staged, cannot_write, stage, temporary, write_whole};
+pub use atomic::{Staged, cannot_write, probe, stage, temporary, write_whole};
 pub use limit::outlive_size_limit;
 pub use lock::Lock;
 pub(crate) use mapped::Mapped;
