@@ -41,6 +41,26 @@ fn a_file_that_is_not_there_or_not_text() {
     refused("", &["`system` is missing", "`method` is missing", "`tolerance` is missing"]);
 }
 
+/// Where a path leads that was taken from the folder of the case file.
+#[test]
+fn a_file_that_is_not_there_is_told_with_its_place() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("cases")).unwrap();
+    let from = |file: &str| format!("{DECAY}[ensemble]\ntable = \"{file}\"\n");
+    let whole = std::fs::canonicalize(folder.path("cases")).unwrap().join("t.csv");
+    folder.write("cases/a.toml", from("t.csv"));
+    let parts = ["check the path; it leads to", &whole.display().to_string()];
+    let help = |err: &str| err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = folder.odeum(&["check", "cases/a.toml"]).refused(&["cases/t.csv"]);
+    parts.iter().for_each(|part| assert!(help(&said.err).contains(part), "{}", said.err));
+    let field = "[system]\nspecies = [\"u\"]\nequations = { u = \"lap(u)\" }\n[grid]\nshape = [4, 4, 4]\n\
+                 spacing = 1.0\n[initial]\nu = { file = \"t.csv\" }\n[time]\nuntil = 1.0\nstep = 0.1\n";
+    folder.write("cases/a.toml", field);
+    let said = folder.odeum(&["check", "cases/a.toml"]).refused(&["cases/t.csv"]);
+    parts.iter().for_each(|part| assert!(help(&said.err).contains(part), "{}", said.err));
+    assert!(!said.err.contains("current folder"), "{}", said.err);
+}
+
 #[test]
 fn megabytes_of_nesting_are_answered_at_once() {
     // As large as a case file may be; ten megabytes are refused unread.

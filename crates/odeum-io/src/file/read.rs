@@ -56,12 +56,15 @@ pub fn open(path: &Path, what: &str) -> Result<(File, u64), Finding> {
 
 fn cannot_read(path: &Path, what: &str, error: &io::Error) -> Finding {
     let help = match error.kind() {
-        io::ErrorKind::NotFound => {
-            "check the path; it is taken from the current folder (tables: from the folder of the \
-             case file)"
-        }
-        io::ErrorKind::PermissionDenied => "allow this user to read the file",
-        _ => "check that this is a readable file",
+        io::ErrorKind::NotFound => match std::path::absolute(path) {
+            // Paths are taken from the current folder, or from that of the case file: where one leads says which.
+            Ok(whole) if whole != path => {
+                format!("check the path; it leads to {}", whole.display())
+            }
+            _ => "check the path".to_owned(),
+        },
+        io::ErrorKind::PermissionDenied => "allow this user to read the file".to_owned(),
+        _ => "check that this is a readable file".to_owned(),
     };
     Finding::error(format!("cannot read the {what}: {}", reason(error)))
         .in_file(path.display().to_string())
