@@ -319,7 +319,7 @@ impl SelectionArgs {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
-        _ => Err("give a number of seconds, zero or more".to_owned()),
+        _ => Err("give a number of seconds from 0 to 1e9".to_owned()),
     }
 }
 
@@ -331,7 +331,7 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "give a whole number, zero or more".to_owned())
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
 }
 
 fn particles(text: &str) -> Result<usize, String> {
@@ -346,6 +346,6 @@ fn particles(text: &str) -> Result<usize, String> {
 fn systems(text: &str) -> Result<usize, String> {
     match text.replace('_', "").parse() {
         Ok(n) if n > 0 => Ok(n),
-        _ => Err("give a number of systems, at least 1".to_owned()),
+        _ => Err(format!("give a whole number from 1 to {}", usize::MAX)),
     }
 }

@@ -25,6 +25,9 @@ const RENAMED: [(&str, &str, &str); 6] = [
 const RENAMED_WORDS: [(&str, &str); 2] =
     [("state-and-slope", "state-and-rate"), ("elementary", "integral")];
 
+/// Up to here whole numbers are exact as numbers with a fraction.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
 /// What to do about a number that is none but zero.
 pub(super) const TOO_SMALL: &str = "the smallest is 4.9e-324: give a larger one, or zero";
 
@@ -366,20 +369,31 @@ impl<'a> Field<'a> {
     pub(super) fn whole(&self, least: u64, most: u64) -> Option<u64> {
         let number = match self.value {
             DeValue::Integer(integer) => {
-                i128::from_str_radix(integer.as_str(), integer.radix()).ok()
+                // What has no place in so many bits is beyond any bound.
+                let far = if integer.as_str().starts_with('-') { i128::MIN } else { i128::MAX };
+                Some(i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(far))
             }
-            DeValue::String(_) => {
-                Some(self.number()?).filter(|x| x.fract() == 0.0).map(|x| x as i128)
-            }
+            DeValue::String(text) => match text.trim().parse() {
+                Ok(number) => Some(number),
+                Err(_) => match self.number()? {
+                    x if x.abs() >= EXACT && most > EXACT as u64 => {
+                        let message = format!("`{}` is too large for an expression", self.name);
+                        let help = "from 2^53 on its value is rounded: write out all digits";
+                        return self.refuse(message, help);
+                    }
+                    x => Some(x).filter(|x| x.fract() == 0.0).map(|x| x as i128),
+                },
+            },
             _ => return self.wrong_kind("a whole number"),
         };
         match number {
             Some(n) if n >= i128::from(least) && n <= i128::from(most) => u64::try_from(n).ok(),
             _ => {
-                let bounds = if most == u64::MAX {
-                    format!("at least {least}")
-                } else {
-                    format!("between {least} and {most}")
+                let is_beyond = number.is_some_and(|n| n > i128::from(most));
+                let bounds = match most {
+                    u64::MAX if is_beyond => format!("at most {most}"),
+                    u64::MAX => format!("at least {least}"),
+                    _ => format!("between {least} and {most}"),
                 };
                 self.refuse(
                     format!("`{}` must be {bounds}", self.name),

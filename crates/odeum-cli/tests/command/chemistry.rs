@@ -344,7 +344,7 @@ fn a_stirred_reactor_that_cannot_be() {
         ("--temperature", "-5", &["--temperature", "found: -5", "give 300 to 3500 K"]),
         ("--pressure", "-1", &["--pressure", "found: -1", "above zero, in atm"]),
         ("--particles", "-2", &["--particles", "an even number of particles"]),
-        ("--seed", "-1", &["--seed", "a whole number, zero or more"]),
+        ("--seed", "-1", &["--seed", "a whole number from 0 to"]),
         ("--fuel", "H22", &["--fuel", "found: H22", "did you mean `H2`?"]),
         ("--fuel", "H2:x", &["--fuel", "the amount of `H2` is none", "found: H2:x"]),
         ("--fuel", "H2:0", &["--fuel", "there is nothing in it"]),

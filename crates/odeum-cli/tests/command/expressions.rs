@@ -57,6 +57,28 @@ fn expressions_of_a_field() {
     assert!(said.out.contains("6.25"), "{}", said.out);
 }
 
+/// Whole numbers beyond 2^53 keep their digits, or are refused.
+#[test]
+fn large_whole_numbers_are_exact() {
+    let folder = Folder::new();
+    let seed = |seed: &str| {
+        let perturb = "perturb = { of = \"a\", relative = 0.1 }";
+        folder.write("a.toml", format!("{DECAY}[ensemble]\ncount = 2\nseed = {seed}\n{perturb}\n"));
+        folder.odeum(&["run", "a.toml", "--overwrite"])
+    };
+    let starts = |text: &str| {
+        seed(text).well();
+        npz::read(&folder.path("a.npz"))["y0"].f64()
+    };
+    assert_eq!(starts("\"9007199254740993\""), starts("9007199254740993"));
+    assert_eq!(starts("\"2^10 + 1\""), starts("1025"));
+    seed("\"2^53 + 1\"").refused(&["`ensemble.seed` is too large", "write out all digits"]);
+    for large in ["18446744073709551616", "999999999999999999999999999999999999999999"] {
+        seed(large).refused(&["`ensemble.seed` must be at most 18446744073709551615"]);
+    }
+    seed("-1").refused(&["`ensemble.seed` must be at least 0"]);
+}
+
 #[test]
 fn what_is_no_number_is_placed() {
     let folder = Folder::new();
