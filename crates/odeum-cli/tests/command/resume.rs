@@ -322,6 +322,19 @@ fn files_of_another_case_do_not_lie_beside_a_new_result() {
     assert!(folder.has("out/a.npz") && !folder.has("out/a.csv"));
 }
 
+/// What a link under a hidden name leads to is none of a run's.
+#[test]
+fn hidden_files_are_not_written_through_links() {
+    let folder = Folder::new();
+    folder.write("a.toml", DECAY).write("mine", "mine");
+    for name in [".a.npz.part", ".a.npz.lock"] {
+        std::os::unix::fs::symlink("mine", folder.path(name)).unwrap();
+        folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+        assert_eq!(folder.read("mine"), b"mine", "{name}");
+        assert_eq!(folder.files(), ["a.npz", "a.toml", "mine"]);
+    }
+}
+
 /// What an earlier run of the case wrote and this one does not is no part of its result; files of others stay.
 #[test]
 fn files_of_an_earlier_run_do_not_lie_beside_a_new_result() {

@@ -99,7 +99,15 @@ pub fn probe(path: &Path) -> Result<(), Finding> {
 
 /// Opens a hidden file to be written, in place of what an earlier run may have left there.
 fn create(temporary: &Path) -> io::Result<File> {
+    remove_link(temporary);
     File::create(temporary)
+}
+
+/// Removes what lies under a hidden name if it is a symbolic link: what it leads to is none of ours.
+pub(super) fn remove_link(path: &Path) {
+    if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// A file that could not be written.

@@ -3,6 +3,7 @@
 //! The lock is the operating system's, on a hidden file beside the result, and so goes with the
 //! process however that ends; a file left by one that was killed locks nothing.
 
+use super::atomic::remove_link;
 use super::read::reason;
 use crate::finding::Finding;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -40,6 +41,7 @@ impl Lock {
         let name = result.file_name().unwrap_or_default().to_string_lossy();
         let path = result.with_file_name(format!(".{name}.lock"));
         loop {
+            remove_link(&path);
             let opened =
                 OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let Ok(mut file) = opened else { return Ok(Taken::NoFile) };
