@@ -145,7 +145,7 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
         return Err(exists(target.npz()));
     }
     let checkpoint = target.checkpoint();
-    if checkpoint.exists() && !args.resume {
+    if checkpoint.is_file() && !args.resume {
         return Err(Finding::error("there is a checkpoint of a run that was stopped")
             .in_file(checkpoint.display().to_string())
             .help("go on from it with --resume, or start anew with --overwrite"));
@@ -157,7 +157,8 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
 fn refuse_another_kind(job: &impl Job, target: &Target) -> Result<(), Finding> {
     let folders = job.folders(target);
     let another = |path: &PathBuf| path.exists() && path.is_dir() != folders.contains(path);
-    job.others(target).into_iter().find(another).map_or(Ok(()), |path| {
+    let files = [target.checkpoint()].into_iter().chain(job.others(target));
+    files.into_iter().find(another).map_or(Ok(()), |path| {
         let (ours, there) = if path.is_dir() { ("file", "folder") } else { ("folder", "file") };
         Err(Finding::error(format!("where a {ours} is to be written there is a {there}"))
             .in_file(path.display().to_string())

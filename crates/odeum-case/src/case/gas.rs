@@ -142,9 +142,8 @@ pub(super) fn read(
     findings: &Findings,
 ) -> Option<Model> {
     let &Beside { folder, tabled, .. } = beside;
-    let text_of = |key| section.get(key).map(|field| field.text());
-    let data = section.get("thermo");
-    let (thermo, phase) = (data.as_ref().map(|field| field.text()), text_of("phase"));
+    let (data, phase) = (section.get("thermo"), section.get("phase"));
+    let thermo = data.as_ref().map(|field| field.text());
     let include = section.get("include").map_or(Some(Vec::new()), |field| folders(&field, folder));
     let reactor = section.get("reactor").map_or(Some(Constraint::ConstantVolume), |field| {
         let choices = [
@@ -191,6 +190,7 @@ pub(super) fn read(
     }
     section.finish();
 
+    let phase = phase.as_ref();
     let files = Files { mechanism: file, data: data.as_ref(), thermo, phase, include };
     let mechanism::Read { mechanism, state, kinetics, .. } = files.read(beside, findings)?;
     let kinetics = Arc::new(kinetics);
@@ -250,7 +250,7 @@ struct Files<'a> {
     /// The key of the thermodynamic data, and what it says.
     data: Option<&'a Field<'a>>,
     thermo: Option<Option<&'a str>>,
-    phase: Option<Option<&'a str>>,
+    phase: Option<&'a Field<'a>>,
     include: Option<Vec<PathBuf>>,
 }
 
@@ -281,7 +281,7 @@ impl Files<'_> {
             }
         }
         let phase = match self.phase {
-            Some(text) => Some(text?),
+            Some(field) => Some(field.text()?),
             None => None,
         };
         let include = self.include?;
@@ -293,7 +293,16 @@ impl Files<'_> {
         let mut read = match found {
             Ok(read) => read,
             Err(problems) => {
-                problems.into_iter().for_each(|problem| findings.push(problem));
+                for problem in problems {
+                    // Which phase there should be is said in the case.
+                    let unknown = phase.map(|phase| format!("no phase '{phase}'"));
+                    findings.push(match (self.phase, unknown) {
+                        (Some(field), Some(unknown)) if problem.message.contains(&unknown) => {
+                            field.source_span().locate(problem)
+                        }
+                        _ => problem,
+                    });
+                }
                 return None;
             }
         };

@@ -138,6 +138,10 @@ pub fn read_source(
     if root.has("grid") {
         return field::read(&root, path, source, (device, None), findings).map(Described::Field);
     }
+    // What the other sections mean depends on this one.
+    if root.misspells(&["grid"]) {
+        return None;
+    }
     read_ensemble(&root, path, source, Given::default(), findings).map(Described::Ensemble)
 }
 

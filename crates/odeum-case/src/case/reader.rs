@@ -175,33 +175,44 @@ impl<'a> Section<'a> {
 
     /// Reports the keys nobody asked for.
     pub(super) fn finish(&self) {
-        let asked = self.asked.borrow();
+        let mut asked = self.asked.borrow().clone();
+        asked.dedup();
+        self.keep_to(&asked);
+    }
+
+    /// Reports the keys that are none of these: before what would follow from a slip in one of them.
+    pub(super) fn keep_to(&self, keys: &[&'static str]) {
         for (key, source_span, _) in self.entries() {
-            if !asked.contains(&key.as_str()) {
-                let place = match self.name.as_str() {
-                    "" => "at the top of the case file".to_owned(),
-                    name => format!("in [{name}]"),
-                };
-                let mut names: Vec<&str> = asked.clone();
-                names.dedup();
-                let (message, help) = match self.renamed(|old, _| old == key) {
-                    Some((_, new)) => {
-                        let message = format!("`{key}` {place} has another name now");
-                        (message, format!("write `{new}` in its place"))
-                    }
-                    None => {
-                        let message = format!("unknown key `{key}` {place}");
-                        (message, suggest::remedy(&key, "known keys", names))
-                    }
-                };
-                self.findings.push(
-                    Finding::error(message)
-                        .at(&source_span.source, source_span.span)
-                        .field(source_span.field)
-                        .help(help),
-                );
+            if !keys.contains(&key.as_str()) {
+                self.refuse_key(&key, source_span, keys);
             }
         }
+    }
+
+    /// Reports the keys that one of these, none of which is there, may be meant by; whether there are any.
+    pub(super) fn misspells(&self, keys: &[&'static str]) -> bool {
+        let is_slip = |key: &str| suggest::nearest(key, keys.iter().copied()).is_some();
+        let slips = self.entries().into_iter().filter(|(key, ..)| is_slip(key));
+        slips.map(|(key, source_span, _)| self.refuse_key(&key, source_span, keys)).count() > 0
+    }
+
+    fn refuse_key(&self, key: &str, source_span: SourceSpan, known: &[&str]) {
+        let place = match self.name.as_str() {
+            "" => "at the top of the case file".to_owned(),
+            name => format!("in [{name}]"),
+        };
+        let (message, help) = match self.renamed(|old, _| old == key) {
+            Some((_, new)) => {
+                let message = format!("`{key}` {place} has another name now");
+                (message, format!("write `{new}` in its place"))
+            }
+            None => {
+                let message = format!("unknown key `{key}` {place}");
+                (message, suggest::remedy(key, "known keys", known.iter().copied()))
+            }
+        };
+        let finding = Finding::error(message).at(&source_span.source, source_span.span);
+        self.findings.push(finding.field(source_span.field).help(help));
     }
 
     /// The first key of an earlier version in this table of which old and new name are so.

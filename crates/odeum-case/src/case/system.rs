@@ -7,6 +7,7 @@ use super::text;
 use super::{gas, names};
 use crate::model::Model;
 use crate::suggest;
+use odeum_fields::problems::Builtin;
 use odeum_io::finding::Findings;
 use odeum_ode::problems;
 use std::path::Path;
@@ -35,6 +36,7 @@ pub(super) fn read(
         (Some(problem), None, None) => built_in(section, &problem, findings),
         (None, Some(equations), None) => text::read(section, &equations, findings),
         (None, None, Some(file)) => gas::read(section, &file, beside, source_spans, findings),
+        (None, None, None) if section.misspells(&["problem", "equations", "mechanism"]) => None,
         (None, None, None) => {
             findings.push(section.here("which system?").help(
                 "give problem = \"lorenz\" (see `odeum problems`), or states, parameters and \
@@ -56,6 +58,10 @@ fn built_in(section: &Section<'_>, field: &Field<'_>, findings: &Findings) -> Op
     let params = section.get("parameters");
     section.finish();
     let name = name?;
+    if Builtin::named(name).is_some() {
+        let message = format!("`{name}` is a problem of fields, and there is no grid");
+        return field.refuse(message, "add [grid] with shape = [64, 64, 64]");
+    }
     let Some(mut problem) = problems::find(name) else {
         let all = problems::all();
         let help = suggest::remedy(name, "built-in problems", all.iter().map(|p| p.name));

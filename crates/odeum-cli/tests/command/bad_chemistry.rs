@@ -217,7 +217,7 @@ fn mechanisms_that_cannot_be_had() {
     let thermo = with("[time]", "thermo = \"none.dat\"\n\n[time]");
     refused(thermo, &["no such file", "none.dat", "a.toml:10:", "system.thermo", "give the path"]);
     let phase = with("[time]", "phase = \"liquid\"\n\n[time]");
-    refused(phase, &["liquid", "h2.yaml"]);
+    refused(phase, &["no phase 'liquid'; there are", "a.toml:", "field: system.phase"]);
     let both = with("[time]", "equations = { x = \"x\" }\n\n[time]");
     let parts = ["more than one of `problem`, `equations` and `mechanism`", "a.toml:3:", "h2.yaml"];
     refused(both, &parts);

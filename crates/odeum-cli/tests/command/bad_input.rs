@@ -61,6 +61,31 @@ fn a_file_that_is_not_there_is_told_with_its_place() {
     assert!(!said.err.contains("current folder"), "{}", said.err);
 }
 
+/// A slip in the name of a key is told by its own name, not by what follows from its absence.
+#[test]
+fn misspelt_keys_are_told_first() {
+    let mechanism = "problem = \"lorenz\"";
+    let case = "[system]\nproblem = \"lorenz\"\n[time]\nspan = [0.0, 1.0]\n[method]\nname = \"dopri5\"\n\
+                [tolerance]\nrtol = 1e-6\natol = 1e-9\n";
+    let said = refused(
+        case.replace(mechanism, "mechannism = \"h2.yaml\""),
+        &["unknown key `mechannism` in [system]", "did you mean `mechanism`?"],
+    );
+    assert!(!said.err.contains("which system"), "{}", said.err);
+    let field = "[system]\nproblem = \"plume\"\n[grid]\nshape = [8, 8, 8]\n[time]\nuntil = 1.0\n";
+    let said = refused(
+        field.replace("[grid]", "[gridd]"),
+        &["unknown key `gridd` at the top of the case file", "did you mean `grid`?", "1 error"],
+    );
+    assert!(!said.err.contains("built-in"), "{}", said.err);
+    let without = field.replace("[grid]\nshape = [8, 8, 8]\n", "");
+    refused(without, &["`plume` is a problem of fields", "a.toml:2:", "add [grid]"]);
+    refused(
+        format!("{field}methd = \"rkc\"\nstages = 5\n"),
+        &["unknown key `methd` in [time]", "did you mean `method`?"],
+    );
+}
+
 #[test]
 fn megabytes_of_nesting_are_answered_at_once() {
     // As large as a case file may be; ten megabytes are refused unread.

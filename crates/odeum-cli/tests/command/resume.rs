@@ -335,6 +335,21 @@ fn hidden_files_are_not_written_through_links() {
     }
 }
 
+#[test]
+fn folders_in_the_place_of_files_are_told() {
+    let folder = Folder::new();
+    folder.write("a.toml", DECAY);
+    let parts = ["where a file is to be written there is a folder", "a.checkpoint", "move it away"];
+    std::fs::create_dir(folder.path("a.checkpoint")).unwrap();
+    for options in [&["run", "a.toml"][..], &["run", "a.toml", "--overwrite"]] {
+        folder.odeum(options).refused(&parts);
+    }
+    std::fs::remove_dir(folder.path("a.checkpoint")).unwrap();
+    std::fs::create_dir(folder.path(".a.npz.part")).unwrap();
+    let parts = ["until it is complete there is a folder", ".a.npz.part", "move it away"];
+    folder.odeum(&["run", "a.toml"]).refused(&parts);
+}
+
 /// What an earlier run of the case wrote and this one does not is no part of its result; files of others stay.
 #[test]
 fn files_of_an_earlier_run_do_not_lie_beside_a_new_result() {

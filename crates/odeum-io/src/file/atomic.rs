@@ -50,7 +50,7 @@ pub(crate) fn stage_into(
     };
     // From here on the file goes if it is not put into its place.
     let staged = Staged { temporary, path: path.to_owned() };
-    result.map(|()| staged).map_err(|error| cannot_write(path, &error))
+    result.map(|()| staged).map_err(|error| cannot_stage(path, &error))
 }
 
 /// A file that is whole and on the disk, beside its place; dropped, it is removed.
@@ -94,7 +94,7 @@ pub fn probe(path: &Path) -> Result<(), Finding> {
         file.sync_all()
     });
     let _ = std::fs::remove_file(&probe);
-    tried.map_err(|error| cannot_write(path, &error))
+    tried.map_err(|error| cannot_stage(path, &error))
 }
 
 /// Opens a hidden file to be written, in place of what an earlier run may have left there.
@@ -108,6 +108,17 @@ pub(super) fn remove_link(path: &Path) {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         let _ = std::fs::remove_file(path);
     }
+}
+
+/// A file that could not be written under its hidden name.
+fn cannot_stage(path: &Path, error: &io::Error) -> Finding {
+    let temporary = temporary(path);
+    if temporary.is_dir() {
+        return Finding::error("where a file is written until it is complete there is a folder")
+            .in_file(temporary.display().to_string())
+            .help("move it away");
+    }
+    cannot_write(path, error)
 }
 
 /// A file that could not be written.

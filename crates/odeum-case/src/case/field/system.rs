@@ -29,6 +29,7 @@ pub(super) fn read(
     match (section.get("problem"), section.get("equations")) {
         (Some(problem), None) => built_in(section, &problem),
         (None, Some(equations)) => written(section, root, &equations, findings),
+        (None, None) if section.misspells(&["problem", "equations"]) => None,
         (None, None) => {
             findings.push(section.here("which system?").help(
                 "give problem = \"turing\" (see `odeum problems`), or species, parameters and \

@@ -49,6 +49,10 @@ pub enum StepSpec {
 /// The fraction of the largest stable step where nothing is said.
 const FRACTION: f64 = 0.8;
 
+/// What the section may hold.
+const KEYS: [&str; 8] =
+    ["start", "until", "method", "stages", "step", "tolerance", "force", "max_steps"];
+
 /// Reads the section; a built-in problem knows its step. One that is `open` may leave out where it ends.
 pub(super) fn read(
     section: &Section<'_>,
@@ -56,6 +60,7 @@ pub(super) fn read(
     names: Option<&[String]>,
     source_spans: &mut SourceSpans,
 ) -> Option<FieldTime> {
+    section.keep_to(&KEYS);
     let start = section.get("start").map_or(Some(0.0), |field| field.number());
     let until = match open {
         true => section.get("until"),
@@ -151,7 +156,6 @@ pub(super) fn read(
     }
     let max_steps =
         section.get("max_steps").map_or(Some(u64::MAX), |field| field.whole(1, u64::MAX));
-    section.finish();
     if let (
         Some(Method::Rkc { stages: None } | Method::Rkl2 { stages: None }),
         Some(StepSpec::Fraction(_)),
