@@ -166,7 +166,7 @@ fn duplicates(found: &Found, log: &mut Log) {
     for &i in &alone {
         let reaction = &reactions[i];
         found.enter_reaction(i, log);
-        let what = "marked as a duplicate, but of no other reaction".to_owned();
-        log.error(reaction.line, &reaction.equation, what, "remove the mark");
+        let what = "marked as a duplicate, but no other reaction of its equation is".to_owned();
+        log.error(reaction.line, &reaction.equation, what, "mark the other, or remove the mark");
     }
 }

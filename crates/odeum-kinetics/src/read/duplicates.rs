@@ -14,7 +14,7 @@ use crate::mechanism::{Blending, Mechanism, Rate, Reaction};
 pub(super) struct Duplicates {
     /// (first, again) where not both are marked; each reaction comes again once.
     pub(super) twice: Vec<(usize, usize)>,
-    /// Marked, but of an equation that no other reaction has.
+    /// Marked, where no other reaction of the equation is, and not in `twice`.
     pub(super) alone: Vec<usize>,
     /// Reactions with M beside the same with a named collider, where not all are marked.
     pub(super) beside: Vec<GenericAndNamed>,
@@ -67,10 +67,10 @@ impl Duplicates {
         }
         let mut found = Duplicates::default();
         for members in equations.values() {
-            let mut entries = members.iter().filter(|(i, _)| !is_reverse(reactions, *i));
-            if let (Some(&(i, _)), None) = (entries.next(), entries.next())
-                && reactions[i].duplicate
-            {
+            let mut marked = members
+                .iter()
+                .filter(|(i, _)| reactions[*i].duplicate && !is_reverse(reactions, *i));
+            if let (Some(&(i, _)), None) = (marked.next(), marked.next()) {
                 found.alone.push(i);
             }
             let mut groups: HashMap<Law, Group> = HashMap::new();
@@ -85,6 +85,8 @@ impl Duplicates {
                 group.judge(mechanism.n_species(), &mut found);
             }
         }
+        let told: HashSet<usize> = found.twice.iter().flat_map(|&(i, j)| [i, j]).collect();
+        found.alone.retain(|i| !told.contains(i));
         found.twice.sort_unstable_by_key(|pair| pair.1);
         found.alone.sort_unstable();
         found.beside.sort_unstable();

@@ -112,8 +112,13 @@ fn marked_reactions_of_one_equation() {
         for again in &same[i..] {
             mechanism("", &[one, again]).unwrap_or_else(|e| panic!("{one}\n{again}\n{e}"));
         }
-        let problem = problem("", &[one, &other]);
-        assert!(problem.contains("marked as a duplicate, but of no other"), "{problem}");
+        let found = problem("", &[one, &other]);
+        assert!(found.contains("marked as a duplicate, but no other"), "{found}");
+        for unmarked in &same {
+            let unmarked = unmarked.replace(", duplicate: true", "");
+            let found = problem("", &[one, &unmarked]);
+            assert!(found.contains("mark both") || found.contains("mark the other"), "{found}");
+        }
     }
 }
 
