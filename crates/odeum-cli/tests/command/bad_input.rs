@@ -109,8 +109,8 @@ fn megabytes_of_nesting_are_answered_at_once() {
         let start = Instant::now();
         let said = refused(&text, &["a.toml"]);
         assert!(said.err.len() < 20_000, "{name}: {} bytes", said.err.len());
-        // Twice run, and this machine may be busy.
-        assert!(start.elapsed() < Duration::from_secs(8), "{name}: {:?}", start.elapsed());
+        // A minute is a hang, on the busiest machine.
+        assert!(start.elapsed() < Duration::from_secs(60), "{name}: {:?}", start.elapsed());
     }
     refused("[".repeat(10 << 20), &["the case file is too large", "10485760 bytes"]);
 }

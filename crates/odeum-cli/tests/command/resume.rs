@@ -81,7 +81,7 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
             signal(&child, "-INT");
             let asked = Instant::now();
             let output = child.wait_with_output().unwrap();
-            assert!(asked.elapsed() < Duration::from_secs(5));
+            assert!(asked.elapsed() < Duration::from_secs(60));
             folder.has("a.partial.npz").then_some(output)
         })
         .expect("a run that is stopped half way");

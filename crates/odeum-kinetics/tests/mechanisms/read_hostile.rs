@@ -7,18 +7,21 @@ use odeum_kinetics::read::{self, Named};
 const YAML: &str = include_str!("../data/all-rate-laws.yaml");
 const CHEMKIN: &str = include_str!("../data/all-rate-laws.inp");
 
-/// The message of the errors in `text`, within two seconds.
+/// A minute is a hang, on the busiest machine; what it guards against would take hours.
+const HANG: Duration = Duration::from_secs(60);
+
+/// The message of the errors in `text`.
 fn yaml_error(text: &str) -> String {
     let start = Instant::now();
     let message = read::yaml("f.yaml", text, None).unwrap_err().to_string();
-    assert!(start.elapsed() < Duration::from_secs(2), "slow: {:?}", start.elapsed());
+    assert!(start.elapsed() < HANG, "{:?}", start.elapsed());
     message
 }
 
 fn chemkin_error(text: &str) -> String {
     let start = Instant::now();
     let message = read::chemkin(Named { file: "f.inp", text }, None).unwrap_err().to_string();
-    assert!(start.elapsed() < Duration::from_secs(2), "slow: {:?}", start.elapsed());
+    assert!(start.elapsed() < HANG, "{:?}", start.elapsed());
     message
 }
 

@@ -100,7 +100,7 @@ fn survives(name: &str, seeds: &[&str], read: impl Fn(&str) -> Result<Mechanism,
                 }
             }
             let time = start.elapsed();
-            assert!(time < Duration::from_secs(2), "{name} {number}, mutation {k}: {time:?}");
+            assert!(time < Duration::from_secs(60), "{name} {number}, mutation {k}: {time:?}");
         }
     }
     good
