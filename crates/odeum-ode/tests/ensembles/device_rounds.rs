@@ -210,7 +210,8 @@ fn results_do_not_wait_for_the_longest_systems() {
             let found = run(Devices::new(vec![host.clone()]).batches_up_to(64));
             assert_same(&found, &wanted);
             let gathers = host.launched().iter().filter(|name| *name == "od_gather_late").count();
-            assert_eq!(gathers, 1, "{width}");
+            // With many cores all groups may have ended before results are looked at.
+            assert!(gathers == 1 || (width > 1 && gathers == 0), "{width}: {gathers}");
         }
     }
 }
