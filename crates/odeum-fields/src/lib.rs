@@ -36,3 +36,5 @@ pub use simulation::checkpoint::{Checkpoint, Clock, Counts};
 pub use simulation::{Failure, Options, Outcome, Simulation, Unstable, fields_needed};
 pub use time::method::{Method, Steps};
 pub use time::stability::{Stability, stability};
+#[doc(hidden)]
+pub use time::within_step::first_growing_step;

@@ -160,6 +160,9 @@ impl<T: Precision> Simulation<T> {
             if let Some(unstable) = self.judge_again(end, false)? {
                 return Ok(unstable);
             }
+            if let Some(unstable) = self.judge_stages(end)? {
+                return Ok(Outcome::Unstable(unstable));
+            }
             match self.attempt(end, most.clamp(1, self.unjudged()))? {
                 Attempt::AtEnd => {
                     return Ok(self.judge_again(end, true)?.unwrap_or(Outcome::Reached));
@@ -238,7 +241,7 @@ impl<T: Precision> Simulation<T> {
     }
 
     /// Whether so many more whole steps of fixed size end before `end`, or at it.
-    fn ends_within(&self, steps: u64, end: f64) -> bool {
+    pub(super) fn ends_within(&self, steps: u64, end: f64) -> bool {
         let Some(h) = self.size() else { return false };
         self.end_of(steps, h) <= end + self.near(end)
     }
@@ -250,7 +253,7 @@ impl<T: Precision> Simulation<T> {
 
     /// By how much a step of fixed size may miss `end` and still end there. A part of the step alone would leave out the rest
     /// of a span that is much shorter than a step.
-    fn near(&self, end: f64) -> f64 {
+    pub(super) fn near(&self, end: f64) -> f64 {
         let rounding = ROUNDINGS * f64::EPSILON * (end.abs() + self.clock.origin.abs());
         // Below two units in the last place of the end nothing would be left out.
         let least = 2.0 * f64::EPSILON * end.abs();
@@ -342,7 +345,7 @@ impl<T: Precision> Simulation<T> {
     fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Step, Error> {
         let every = self.radius_every();
         if self.clock.radius_age >= every && self.judge.changes(&self.problem) {
-            let limits = self.limits_now(every as f64 * h)?;
+            let limits = self.limits_now(every as f64 * h, h)?;
             (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
         }
         let t = self.clock.t;

@@ -50,6 +50,8 @@ pub struct Clock {
     /// How fast waves that do not fade may be made to grow over all the time from the start to the latest end [1/time]; zero
     /// before it is known.
     pub floor: f64,
+    /// What steps of a given size whose coefficients change may have made of a wave that fades: ln of the factor.
+    pub grown: f64,
     /// Steps from that judgement to the next; zero before.
     pub judged_every: u32,
     /// How many of these are left.
@@ -74,6 +76,7 @@ impl Clock {
             non_finite: false,
             largest: 0.0,
             floor: 0.0,
+            grown: 0.0,
             judged_every: 0,
             judged_in: 0,
             control: [0.0; 4],
@@ -82,7 +85,7 @@ impl Clock {
     }
 
     /// How many numbers a clock is written as.
-    pub const NUMBERS: usize = 18;
+    pub const NUMBERS: usize = 19;
 
     /// The clock as whole numbers: counts, and the bits of others.
     pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
@@ -106,6 +109,7 @@ impl Clock {
             u64::from(self.judged_every) << 32 | u64::from(self.judged_in),
             self.floor.to_bits(),
             self.start.to_bits(),
+            self.grown.to_bits(),
         ]
     }
 
@@ -123,6 +127,7 @@ impl Clock {
             non_finite: numbers[6] != 0,
             largest: real(14),
             floor: real(16),
+            grown: real(18),
             judged_every: (numbers[15] >> 32) as u32,
             judged_in: numbers[15] as u32,
             control: [real(7), real(8), real(9), real(10)],
@@ -132,7 +137,7 @@ impl Clock {
 }
 
 /// First bytes of a checkpoint, with the version of its form.
-const MAGIC: &[u8; 8] = b"odmfld03";
+const MAGIC: &[u8; 8] = b"odmfld04";
 
 /// Numbers before the values: bytes of one, cells along x, y and z, species; those of the clock.
 const HEAD: usize = 5;

@@ -9,8 +9,10 @@ use super::{Judged, Outcome, Simulation, Unstable};
 use crate::analysis::sample::{Cell, Values};
 use crate::backend::Backend;
 use crate::cpu::sweep::Precision;
+use crate::simulation::checkpoint::{Clock, Counts};
 use crate::time::method::{Method, Steps};
-use crate::time::stability::{Stability, floor_over};
+use crate::time::stability::{STEPS_AHEAD, Stability, floor_over};
+use crate::time::within_step::{Ahead, steps_within_bounds};
 use odeum_ode::Error;
 
 /// Sweeps for each that judgements cost.
@@ -112,7 +114,7 @@ impl<T: Precision> Simulation<T> {
             if chooses && self.problem.changes_with_time() {
                 // What is to come later says nothing about the stages of the first step.
                 let ahead = LONGER * self.size().unwrap_or(0.0);
-                self.clock.radius = self.limits_now(ahead)?.radius;
+                self.clock.radius = self.limits_now(ahead, self.size().unwrap_or(0.0))?.radius;
             }
             self.clock.largest = if chooses { method.reach_of(self.clock.radius) } else { largest };
             let first = self.worth().max(1.0) as u32;
@@ -150,7 +152,7 @@ impl<T: Precision> Simulation<T> {
         // Up to the next judgement, by steps that become longer too. Steps and stages that follow their limits do so beyond `end`.
         let ahead = LONGER * self.at_most(since) * h;
         let ahead = if sized { ahead.min(end - self.clock.t).max(0.0) } else { ahead };
-        let limits = self.limits_now(ahead)?;
+        let limits = self.limits_now(ahead, h)?;
         let moment = limits.largest_of_moment(method);
         let mut largest = match sized {
             true => (h > moment * (1.0 + 1e-9)).then_some(moment),
@@ -158,7 +160,7 @@ impl<T: Precision> Simulation<T> {
         };
         if !sized && largest.is_some() && self.problem.changes_with_time() {
             // Steps that were taken are not judged by a limit to come.
-            let now = self.limits_now(0.0)?;
+            let now = self.limits_now(0.0, h)?;
             largest = self.disturbed(since, h, &now);
         }
         if let Some(largest) = largest.filter(|_| !forced) {
@@ -173,7 +175,11 @@ impl<T: Precision> Simulation<T> {
             Steps::Fraction(fraction) => {
                 let usual = limits.usual_step(method);
                 self.resize(fraction * usual);
-                usual
+                match self.clock.next_step / fraction {
+                    // Steps that coefficients had made shorter become longer as soon as they can.
+                    own if self.judge.has_coefficients_of_time() && own < KEPT[0] * usual => own,
+                    _ => usual,
+                }
             }
             _ => moment,
         };
@@ -197,11 +203,56 @@ impl<T: Precision> Simulation<T> {
         is_disturbed.then_some(largest)
     }
 
-    /// The limits for the present field, and for so long a time from here.
-    pub(super) fn limits_now(&mut self, ahead: f64) -> Result<Stability, Error> {
+    /// The limits for the present field, and for so long a time from here, in steps of size `h`.
+    pub(super) fn limits_now(&mut self, ahead: f64, h: f64) -> Result<Stability, Error> {
         let floor = self.clock.floor;
-        let span = (self.clock.t, self.clock.t + ahead);
+        let steps = if h > 0.0 { ahead / h } else { 0.0 };
+        let span = ((self.clock.t, self.clock.t + ahead), steps);
         self.judge.limits_on_the_way(&self.problem, &Present(&*self.backend), span, floor)
+    }
+
+    /// Judges the steps up to the next judgement by what their stages make of waves whose coefficients change within a step, where a
+    /// judgement has been, and where a sequence of steps ends or has begun. Those that may not be taken come after the next judgement; where
+    /// the next step is one, steps of a fraction become shorter, and others end.
+    pub(super) fn judge_stages(&mut self, end: f64) -> Result<Option<Unstable>, Error> {
+        let Some(h) = self.size() else { return Ok(None) };
+        let (method, left) = (self.options.method, end - self.clock.t);
+        let is_cut = !self.ends_within(1, end);
+        let Clock { judged_every, judged_in, since_origin, .. } = self.clock;
+        let is_due = judged_every == judged_in || since_origin == 0 || is_cut;
+        let forced = self.options.force && matches!(self.options.steps, Steps::Fixed(_));
+        let has_stages = method != Method::Euler && self.judge.has_coefficients_of_time();
+        if forced || !has_stages || !is_due || left <= self.near(end) {
+            return Ok(None);
+        }
+        let (h, most) = if is_cut { (left, 1) } else { (h, judged_in.max(1) as usize) };
+        let ahead =
+            Ahead { method, stages: method.stages(h, self.clock.radius), t: self.clock.t, h };
+        let values = Present(&*self.backend);
+        let states = self.judge.states_ahead(&self.problem, &values, &ahead, most)?;
+        let growths = self.judge.growths(&self.problem, &states, &ahead, most);
+        let holds = match self.options.steps {
+            Steps::Fixed(_) => steps_within_bounds(&growths, &mut self.clock.grown),
+            _ => growths.iter().take_while(|growth| **growth <= STILL).count(),
+        };
+        if holds > 0 {
+            if !is_cut {
+                let beyond = judged_in.saturating_sub(holds as u32);
+                self.clock.judged_in -= beyond;
+                self.clock.judged_every -= beyond;
+            }
+            return Ok(None);
+        }
+        let largest = self.judge.shorter(&self.problem, &states, &ahead);
+        let Steps::Fraction(fraction) = self.options.steps else {
+            let Counts { steps, .. } = self.clock.counts;
+            return Ok(Some(Unstable { t: self.clock.t, steps, step: h, largest }));
+        };
+        self.begin_steps_of(largest);
+        self.clock.largest = largest / fraction;
+        self.clock.judged_every -= judged_in.saturating_sub(1);
+        self.clock.judged_in = 1;
+        Ok(None)
     }
 
     /// Takes steps of another size from here on, where those taken are not about as large.
@@ -251,7 +302,11 @@ impl<T: Precision> Simulation<T> {
             true => self.seldom().min(self.radius_every() as f64),
             false => self.seldom(),
         };
-        seldom.min(2.0 * f64::from(since)).min(f64::from(u32::MAX))
+        let most = match self.judge.has_coefficients_of_time() {
+            true => STEPS_AHEAD / (2.0 * LONGER),
+            false => f64::from(u32::MAX),
+        };
+        seldom.min(2.0 * f64::from(since)).min(most)
     }
 
     /// Steps between judgements, by what they cost.

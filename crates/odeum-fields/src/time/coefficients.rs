@@ -127,6 +127,31 @@ impl Amplification {
         }
         here.abs()
     }
+
+    /// When F is evaluated, as fractions of the step.
+    pub(crate) fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        std::iter::once(0.0).chain(self.stages.iter().map(|stage| stage.theta))
+    }
+
+    /// What a step multiplies the values of `n` species by [n × n], with its size times the matrix of each evaluation.
+    pub(crate) fn product(&self, z: &[Vec<Complex>], n: usize) -> Vec<Complex> {
+        let one = |k: usize| f64::from(u8::from(k / n == k % n));
+        let mut before: Vec<Complex> = (0..n * n).map(|k| Complex::new(one(k), 0.0)).collect();
+        let first = |(before, z): (&Complex, &Complex)| before.add(z.scale(self.first));
+        let mut here: Vec<Complex> = before.iter().zip(&z[0]).map(first).collect();
+        for (stage, own) in self.stages.iter().zip(&z[1..]) {
+            let next = |k: usize| {
+                let terms = (0..n).map(|m| own[k / n * n + m].mul(here[m * n + k % n]));
+                let rhs = terms.fold(Complex::default(), Complex::add).scale(stage.mu_tilde);
+                let rest = Complex::new(one(k) * (1.0 - stage.mu - stage.nu), 0.0);
+                let blend = here[k].scale(stage.mu).add(before[k].scale(stage.nu));
+                rest.add(blend).add(rhs).add(z[0][k].scale(-stage.gamma_tilde))
+            };
+            let next = (0..n * n).map(next).collect();
+            before = std::mem::replace(&mut here, next);
+        }
+        here
+    }
 }
 
 #[cfg(test)]

@@ -91,6 +91,11 @@ impl Linear {
         }
     }
 
+    /// Whether derivatives differ from cell to cell.
+    pub(super) fn by_cell(&self) -> bool {
+        self.reads.values || self.reads.coordinates.contains(&true)
+    }
+
     /// The largest D of fluxes.
     pub(super) fn largest_diffusion(&self) -> f64 {
         self.diffusion.iter().map(|(_, largest)| *largest).fold(0.0, f64::max)

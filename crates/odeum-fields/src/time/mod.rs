@@ -9,3 +9,4 @@ pub(crate) mod places;
 pub(crate) mod spectrum;
 pub(crate) mod stability;
 pub(crate) mod stages;
+pub(crate) mod within_step;

@@ -177,11 +177,7 @@ impl Places {
         states: &[State],
         times: &[f64],
     ) -> Vec<f64> {
-        let inputs = |State { cell, values, laplacians, beyond }: &State| {
-            let place = [0, 1, 2].map(|axis| problem.grid.centre(axis, cell[axis]));
-            [&values[..], laplacians, &place, beyond].concat()
-        };
-        let states: Vec<Vec<f64>> = states.iter().map(inputs).collect();
+        let states: Vec<Vec<f64>> = states.iter().map(|state| inputs(problem, state)).collect();
         let [rhs, potentials] = &self.programs;
         let alike = vec![1.0; potentials.n_outputs()];
         let of = |(program, weights): (&Program, &[f64])| {
@@ -190,6 +186,21 @@ impl Places {
         let programs = [(rhs, &self.weights[..]), (potentials, &alike)];
         let read = programs.into_iter().filter(|(program, _)| program.n_outputs() > 0);
         read.flat_map(of).map(|end| times[end.point]).collect()
+    }
+
+    /// The derivatives of F in a state \[times × derivatives\] with what each contributes to the fastest wave, and those of potentials.
+    pub(super) fn derivatives(
+        &self,
+        problem: &Problem,
+        state: &State,
+        times: &[f64],
+    ) -> [(Vec<f64>, Vec<f64>); 2] {
+        let inputs = inputs(problem, state);
+        let [rhs, potentials] = &self.programs;
+        let along =
+            |program: &Program| Isa::best().dispatch(Along { program, state: &inputs, times });
+        let alike = vec![1.0; potentials.n_outputs()];
+        [(along(rhs), self.weights.clone()), (along(potentials), alike)]
     }
 
     /// Cells in whose places derivatives are extreme, with values that are made up.
@@ -394,6 +405,43 @@ impl LaneWork<f64> for Through<'_> {
         }
         ends
     }
+}
+
+/// All outputs at times, in a state.
+struct Along<'a> {
+    program: &'a Program,
+    state: &'a [f64],
+    times: &'a [f64],
+}
+
+impl LaneWork<f64> for Along<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = f64>>(self) -> Vec<f64> {
+        let Along { program, state, times } = self;
+        if program.n_outputs() == 0 {
+            return Vec::new();
+        }
+        let zero = L::lit(0.0);
+        let y: Vec<L> = state[..program.n_states()].iter().map(|y| L::lit(*y)).collect();
+        let (mut out, mut work) =
+            (vec![zero; program.n_outputs()], vec![zero; program.workspace()]);
+        let mut all = Vec::with_capacity(times.len() * out.len());
+        for some in times.chunks(L::WIDTH) {
+            let mut t = L::lit(some[0]);
+            some.iter().enumerate().for_each(|(l, own)| t.set_lane(l, *own));
+            program.run(t, &y, &[], &mut out, &mut work);
+            (0..some.len()).for_each(|l| all.extend(out.iter().map(|out| out.lane(l))));
+        }
+        all
+    }
+}
+
+/// What programs read of a state.
+fn inputs(problem: &Problem, State { cell, values, laplacians, beyond }: &State) -> Vec<f64> {
+    let place = [0, 1, 2].map(|axis| problem.grid.centre(axis, cell[axis]));
+    [&values[..], laplacians, &place, beyond].concat()
 }
 
 /// Cells with the least, the largest and some coefficients of diffusion between, of each species that has a field of them.

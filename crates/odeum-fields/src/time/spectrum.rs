@@ -25,10 +25,10 @@ const PER_OCTAVE: f64 = 16.0;
 const SLOW_PER_OCTAVE: f64 = 64.0;
 
 /// |R| that counts as one.
-const ONE: f64 = 1.0 + 1e-9;
+pub(super) const ONE: f64 = 1.0 + 1e-9;
 
 /// |hλ| that a step resolves: how such a wave is damped is a matter of accuracy.
-const RESOLVED: f64 = 0.5;
+pub(super) const RESOLVED: f64 = 0.5;
 
 /// From a step that is tried to the next.
 const RATIO: f64 = 1.1;

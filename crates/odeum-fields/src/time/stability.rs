@@ -122,7 +122,10 @@ const TIMES: usize = 33;
 const TIMES_BRIEFLY: usize = 2;
 /// Times of a span among which those are found at which rates, or a velocity, are extreme.
 const MOMENTS: usize = 1024;
+/// The same on the way, at least; else two for each step ahead, so that none is left out in which a coefficient is large.
 const MOMENTS_BRIEFLY: usize = 64;
+/// Steps ahead of which that is so.
+pub(crate) const STEPS_AHEAD: f64 = 4096.0;
 /// The extreme values of all species, and derivatives in all cells, in sweeps.
 const EXTREMES: f64 = 0.5;
 const BY_PLACE: f64 = 3.0;
@@ -135,7 +138,7 @@ const BUDGET: f64 = 0.1;
 
 impl Speeds {
     /// Whether it is not the same everywhere and always.
-    fn varies(&self) -> bool {
+    pub(super) fn varies(&self) -> bool {
         match self {
             Speeds::Uniform(parts) => {
                 parts.iter().any(|part| !matches!(part, TimeDependent::Constant(_)))
@@ -160,9 +163,10 @@ impl Care {
         within(span, if self == Care::Full { TIMES } else { TIMES_BRIEFLY })
     }
 
-    /// More of them, for what is quickly computed.
-    fn moments(self, span: (f64, f64)) -> Vec<f64> {
-        within(span, if self == Care::Full { MOMENTS } else { MOMENTS_BRIEFLY })
+    /// More of them, for what is quickly computed: of a span of so many steps.
+    fn moments(self, span: (f64, f64), steps: f64) -> Vec<f64> {
+        let of_steps = 2 * steps.clamp(0.0, STEPS_AHEAD).ceil() as usize + 1;
+        within(span, if self == Care::Full { MOMENTS } else { of_steps.max(MOMENTS_BRIEFLY) })
     }
 }
 
@@ -198,19 +202,19 @@ pub(crate) fn floor_over(length: f64) -> f64 {
 
 /// A problem made ready to be judged.
 pub(crate) struct Judge {
-    linear: Linear,
-    places: Places,
-    boundaries: Vec<SpeciesBoundaries>,
+    pub(super) linear: Linear,
+    pub(super) places: Places,
+    pub(super) boundaries: Vec<SpeciesBoundaries>,
     /// Of each species, and of potentials.
     cosines: Vec<Cosines>,
-    velocity: Option<Speeds>,
+    pub(super) velocity: Option<Speeds>,
 }
 
 /// What lies between the least and the largest mean over both neighbours of a cell along each axis, in units of its value.
 type Cosines = [[f64; 2]; 3];
 
 /// |w|/h along each axis, of a velocity as it changes or the largest of all cells.
-enum Speeds {
+pub(super) enum Speeds {
     Uniform(Box<[TimeDependent; 3]>),
     Cells([f64; 3]),
 }
@@ -289,36 +293,40 @@ impl Judge {
         span: (f64, f64),
         floor: f64,
     ) -> Result<Stability, Error> {
-        self.within(problem, values, (span, floor), Care::Full)
+        self.within(problem, values, (span, floor, 0.0), Care::Full)
     }
 
-    /// The same on the way.
+    /// The same on the way, over a span of so many steps.
     pub(crate) fn limits_on_the_way(
         &self,
         problem: &Problem,
         values: &dyn Values,
-        span: (f64, f64),
+        (span, steps): ((f64, f64), f64),
         floor: f64,
     ) -> Result<Stability, Error> {
-        self.within(problem, values, (span, floor), Care::Brief)
+        self.within(problem, values, (span, floor, steps), Care::Brief)
     }
 
     fn within(
         &self,
         problem: &Problem,
         values: &dyn Values,
-        (span, floor): ((f64, f64), f64),
+        (span, floor, steps): ((f64, f64), f64, f64),
         care: Care,
     ) -> Result<Stability, Error> {
         let linear = &self.linear;
-        let velocity = self.speeds(problem, span, care);
+        let moments = care.moments(span, steps);
+        let velocity = self.speeds(problem, &moments);
         let scanned = if linear.reads.time { care.scanned(span) } else { vec![span.0] };
         let of = (problem, &self.boundaries[..], linear);
         let states: Vec<State> = self.places.look(of, values, &scanned, care)?;
         let mut times = vec![span.0];
         if linear.reads.time {
             times = care.times(span);
-            times.extend(self.places.extreme_times(problem, &states, &care.moments(span)));
+            // Where derivatives depend on nothing else, one cell stands for all.
+            let distinct =
+                if linear.by_cell() { &states[..] } else { states.get(..1).unwrap_or(&states) };
+            times.extend(self.places.extreme_times(problem, distinct, &moments));
         }
         let mut limits = Limits {
             fading: f64::INFINITY,
@@ -361,15 +369,15 @@ impl Judge {
         Ok(Stability { euler, radius, growth, positive, turning, fading, slow, slack, floor })
     }
 
-    /// |w|/h along each axis, the largest of a span; `None` without a velocity.
-    fn speeds(&self, problem: &Problem, span: (f64, f64), care: Care) -> Option<[f64; 3]> {
+    /// |w|/h along each axis, the largest of some times; `None` without a velocity.
+    fn speeds(&self, problem: &Problem, times: &[f64]) -> Option<[f64; 3]> {
         let spacing = problem.grid.spacing();
         Some(match self.velocity.as_ref()? {
             Speeds::Cells(speeds) => *speeds,
             Speeds::Uniform(parts) => [0, 1, 2].map(|axis| match &parts[axis] {
                 TimeDependent::Constant(w) => w.abs() / spacing[axis],
                 part => {
-                    let speeds = care.moments(span).into_iter().map(|t| part.at(t).abs());
+                    let speeds = times.iter().map(|t| part.at(*t).abs());
                     speeds.fold(0.0, f64::max) / spacing[axis]
                 }
             }),
@@ -419,34 +427,17 @@ impl Judge {
         waves
     }
 
-    fn waves_of(
+    pub(super) fn waves_of(
         &self,
         problem: &Problem,
         velocity: Option<[f64; 3]>,
         (count, per_axis): &Waves,
     ) -> Vec<Wave> {
-        let Problem { grid, stencil, .. } = problem;
         let Some(speed) = velocity else {
-            // Only the size of the symbol counts: from the largest, which is 0 or more, to the least.
-            let between = |stencil: Stencil| -> Vec<[f64; 2]> {
-                let of = |cosines: &Cosines| {
-                    extremes(|cosines| stencil.symbol_of(grid, cosines), cosines)
-                };
-                self.cosines.iter().map(of).collect()
-            };
-            let (laplacian, star) = (between(*stencil), between(Stencil::Star));
-            let wave = |at: &dyn Fn(&[f64; 2]) -> f64| Wave {
-                laplacian: laplacian.iter().map(at).collect(),
-                star: star.iter().map(at).collect(),
-                velocity: Complex::default(),
-                third: None,
-            };
-            let part = |k: usize| k as f64 / (count - 1) as f64;
-            let of_part = |k: usize| wave(&|[least, most]| most + (least - most) * part(k));
-            let grows = laplacian.iter().any(|[_, most]| *most > 0.0);
-            // What is the same everywhere is among the waves.
-            return (0..*count).map(of_part).chain(grows.then(|| wave(&|_| 0.0))).collect();
+            let parts = (0..*count).map(|k| k as f64 / (count - 1) as f64);
+            return self.waves_at_rest(problem, parts);
         };
+        let Problem { grid, stencil, .. } = problem;
         let wide = grid.shape().iter().filter(|n| **n > 1).count();
         let [x, y, z] =
             [0, 1, 2].map(|axis| self.phases(axis, grid.shape()[axis], per_axis[wide.max(1) - 1]));
@@ -455,9 +446,13 @@ impl Judge {
             for y in &y {
                 for x in &x {
                     let [mut velocity, mut third] = [Complex::default(); 2];
+                    // What blows the other way turns waves the other way.
+                    let of = |symbol: Complex, speed: f64| {
+                        Complex::new(symbol.re * speed.abs(), symbol.im * speed)
+                    };
                     for (phase, speed) in [x, y, z].into_iter().zip(speed) {
-                        velocity = velocity.add(phase.velocity.scale(speed));
-                        third = third.add(phase.third.scale(LIMITED * speed));
+                        velocity = velocity.add(of(phase.velocity, speed));
+                        third = third.add(of(phase.third, LIMITED * speed));
                     }
                     let symbols = |stencil: Stencil| {
                         let of = |s: usize| {
@@ -475,6 +470,32 @@ impl Judge {
             }
         }
         waves
+    }
+
+    /// Waves without a velocity, where only the size of the symbol counts: at these parts of the way from the largest, which is 0 or
+    /// more, to the least.
+    pub(super) fn waves_at_rest(
+        &self,
+        problem: &Problem,
+        parts: impl Iterator<Item = f64>,
+    ) -> Vec<Wave> {
+        let Problem { grid, stencil, .. } = problem;
+        let between = |stencil: Stencil| -> Vec<[f64; 2]> {
+            let of =
+                |cosines: &Cosines| extremes(|cosines| stencil.symbol_of(grid, cosines), cosines);
+            self.cosines.iter().map(of).collect()
+        };
+        let (laplacian, star) = (between(*stencil), between(Stencil::Star));
+        let wave = |at: &dyn Fn(&[f64; 2]) -> f64| Wave {
+            laplacian: laplacian.iter().map(at).collect(),
+            star: star.iter().map(at).collect(),
+            velocity: Complex::default(),
+            third: None,
+        };
+        let of_part = |part: f64| wave(&|[least, most]| most + (least - most) * part);
+        let grows = laplacian.iter().any(|[_, most]| *most > 0.0);
+        // What is the same everywhere is among the waves.
+        parts.map(of_part).chain(grows.then(|| wave(&|_| 0.0))).collect()
     }
 
     /// What waves are along one axis of `n` cells, if they are looked at for so many angles.
@@ -536,7 +557,7 @@ struct Phase {
 }
 
 /// How many waves a set has.
-fn count_of(problem: &Problem, (count, per_axis): &Waves) -> usize {
+pub(super) fn count_of(problem: &Problem, (count, per_axis): &Waves) -> usize {
     let axes = problem.grid.dimensions().max(1);
     match problem.velocity {
         None => *count,

@@ -227,6 +227,7 @@ fn apart(field: &Field<f64>) -> f64 {
 /// end of what was looked at and that judgement, u was 1e45, with success.
 #[test]
 fn stages_follow_coefficients_that_jump() {
+    let mut reached = 0;
     for method in [Method::Rkc { stages: None }, Method::Rkl2 { stages: None }] {
         for jump in [0.4, 9.3, 20.9, 29.03, 37.32, 46.9, 54.3, 57.6] {
             for (coefficient, h) in [
@@ -237,9 +238,91 @@ fn stages_follow_coefficients_that_jump() {
             ] {
                 let (outcome, spread) =
                     noise_that_fades(&coefficient, method, Steps::Fixed(h), 66.0);
-                assert_eq!(outcome, Outcome::Reached, "{coefficient} {method:?} {h}");
-                assert!(spread < 0.5, "{coefficient} {method:?} {h}: {spread}");
+                // What changes within a step may end a run.
+                reached += usize::from(outcome == Outcome::Reached);
+                let is_known = matches!(outcome, Outcome::Unstable(_)) || spread < 0.5;
+                assert!(is_known, "{coefficient} {method:?} {h}: {outcome:?}, {spread}");
             }
+        }
+    }
+    println!("{reached} of 64 runs reached their ends");
+}
+
+/// How noise ends where the coefficient of diffusion is an expression of t, and the largest |u| on the way over that at the start.
+fn largest_on_the_way(coefficient: &str, method: Method, steps: Steps) -> (Outcome, f64) {
+    let equation = format!("({coefficient})*lap(u)");
+    let problem = Problem::new(model(&[("u", &equation)]), Grid::new([32, 1, 1], 1.0).unwrap());
+    let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+    let options = Options::new(method, steps);
+    let start = rough(&problem);
+    let largest =
+        |field: &Field<f64>| field.to_values(0).into_iter().map(f64::abs).fold(0.0, f64::max);
+    let (mut most, first) = (0.0_f64, largest(&start));
+    let mut simulation = Simulation::new(&problem, start, 0.0, &options, cpu).unwrap();
+    let outcome = simulation.until(20.0, 1, &mut |simulation| {
+        most = most.max(largest(simulation.in_memory().unwrap()) / first);
+        std::ops::ControlFlow::Continue(())
+    });
+    (outcome.unwrap(), most)
+}
+
+/// Where a coefficient changes within a step its stages multiply waves by no polynomial that is bounded: |u| was up to 1e84 times that at
+/// the start, with success.
+#[test]
+fn coefficients_that_change_within_steps_make_nothing_grow() {
+    for coefficient in [
+        "select(sin(2*pi*t) > 0, 20, 1)",
+        "select(sin(7.1*t) > 0.9, 100, 1)",
+        "1 + 100*sin(pi*t)^2",
+        "1 + 5*sin(pi*t)^2",
+        "1 + 20*exp(-((t - floor(t) - 0.5)/0.1)^2)",
+    ] {
+        for stages in [3, 8, 20] {
+            for method in [
+                Method::Ssprk3,
+                Method::Rkc { stages: Some(stages) },
+                Method::Rkl2 { stages: Some(stages) },
+            ] {
+                for fraction in [0.8, 1.0] {
+                    let (outcome, most) =
+                        largest_on_the_way(coefficient, method, Steps::Fraction(fraction));
+                    assert_eq!(outcome, Outcome::Reached, "{coefficient} {method:?}");
+                    assert!(most < 1.01, "{coefficient} {method:?} {fraction}: {most}");
+                }
+            }
+        }
+        let mut reached = 0;
+        for method in [Method::Rkc { stages: None }, Method::Rkl2 { stages: None }] {
+            for h in [0.5, 0.25, 0.1, 0.05, 0.002] {
+                let (outcome, most) = largest_on_the_way(coefficient, method, Steps::Fixed(h));
+                reached += usize::from(outcome == Outcome::Reached);
+                assert!(most < 1.2, "{coefficient} {method:?} {h}: {outcome:?}, {most}");
+            }
+        }
+        assert!(reached > 0, "{coefficient}: no run reached its end");
+    }
+}
+
+/// A pulse of a few steps far from the last judgement: 64 moments of thousands of steps ahead passed it by.
+#[test]
+fn pulses_between_judgements_are_seen() {
+    let g = |x: f64| if (x as i64) % 2 == 0 { 1.0 } else { -1.0 };
+    for (method, w) in
+        [(Method::Ssprk3, 0.5), (Method::Ssprk3, 1.5), (Method::Euler, 0.4), (Method::Euler, 1.2)]
+    {
+        for c in [733.1, 857.9, 1057.3, 1391.6] {
+            let u = format!("2*(1 + 10*exp(-((t - {c})/{w})^2))*lap(u) + g - 0.01*u");
+            let equations = [("u", &*u), ("g", "0")];
+            let problem = Problem::new(model(&equations), Grid::new([16, 1, 1], 1.0).unwrap())
+                .boundaries(Boundaries::all(Boundary::Periodic));
+            let start = |s, [x, _, _]: [f64; 3]| if s == 1 { g(x) } else { 0.0 };
+            let start = Field::<f64>::from_fn(&problem.grid, 2, start).unwrap();
+            let options = Options::new(method, Steps::Fraction(0.8));
+            let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+            let mut simulation = Simulation::new(&problem, start, 0.0, &options, cpu).unwrap();
+            assert_eq!(simulation.advance_to(c + 1.5).unwrap(), Outcome::Reached, "{method:?}");
+            let spread = apart(&simulation.field().unwrap());
+            assert!(spread < 0.5, "{method:?} {c} {w}: {spread}");
         }
     }
 }
