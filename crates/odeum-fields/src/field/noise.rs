@@ -8,7 +8,8 @@ use odeum_ode::{Error, Scalar};
 /// A number uniform in \[−1, 1), for a seed, a species and the number of a cell: the same in any
 /// order of the cells. SplitMix64 as a hash.
 pub fn noise(seed: u64, species: usize, cell: usize) -> f64 {
-    let mut x = seed;
+    // Mixed by itself: the sum of a seed and a species is also that of the next seed and the species before.
+    let mut x = mix(seed.wrapping_add(GAMMA));
     for part in [species as u64, cell as u64] {
         x = mix(x.wrapping_add(part).wrapping_add(GAMMA));
     }
@@ -42,5 +43,16 @@ mod tests {
         assert!(mean.abs() < 0.01 && (square - 1.0 / 3.0).abs() < 0.01, "{mean} {square}");
         assert_ne!(noise(1, 0, 0), noise(2, 0, 0));
         assert_ne!(noise(1, 0, 0), noise(1, 1, 0));
+    }
+
+    #[test]
+    fn neighbouring_seeds_share_no_numbers() {
+        let mut seen = std::collections::HashSet::new();
+        for (seed, species, cell) in
+            (0..8).flat_map(|k| (0..8).flat_map(move |s| (0..8).map(move |c| (k, s, c))))
+        {
+            let bits = noise(seed, species, cell).to_bits();
+            assert!(seen.insert(bits), "seed {seed}, species {species}, cell {cell}");
+        }
     }
 }
