@@ -73,7 +73,9 @@ impl<T: Scalar, D: Device> Engine<T, D> {
             1 => vec![plan],
             _ => slabs.iter().map(|slab| plan.cut(slab)).collect::<Result<_, _>>()?,
         };
-        let tilings = tilings_of(&plans[0], &devices[0])?;
+        // All take the same tiling.
+        let least = devices.iter().min_by_key(|device| device.limits().shared_per_block);
+        let tilings = tilings_of(&plans[0], least.unwrap_or(&devices[0]))?;
         let part = |(plan, device)| Part::new(problem, plan, (field, method), device);
         let parts: Result<Vec<_>, Error> = plans.into_iter().zip(devices).map(part).collect();
         let (problem, euler) = (problem.clone(), StepCache::default());
@@ -338,7 +340,8 @@ impl<T: Scalar, D: Device> Backend<T> for Engine<T, D> {
 
     fn retile(&mut self, tiling: Option<Tiling>) -> Result<(), Error> {
         let Part { plan, shape, stream, .. } = &self.parts[0];
-        let shared = stream.device().limits().shared_per_block;
+        let shared = |part: &Part<T, D>| part.stream.device().limits().shared_per_block;
+        let shared = self.parts.iter().map(shared).min().unwrap_or_default();
         let own = single(plan, shape, shared);
         let tiling = tiling.map_or(own, |tiling| fitted(tiling, plan));
         tiling.check(&plan.cell(), shared)?;

@@ -40,6 +40,12 @@ pub(crate) fn with_memory(bytes: usize) -> Host {
     setup().memory(bytes).device()
 }
 
+/// Devices that have so much shared memory for a block.
+pub(crate) fn unequal(shared: &[usize]) -> Vec<Host> {
+    let device = |&bytes: &usize| setup().memory(1 << 40).shared_memory(bytes);
+    Setup::together(shared.iter().map(device).collect())
+}
+
 /// Devices that work together; chance decides which goes ahead.
 pub(crate) fn several(memory: &[usize], seed: u64) -> Vec<Host> {
     let device = |&bytes: &usize| setup().seed(seed).memory(bytes);

@@ -94,6 +94,31 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, h: f64, depths: &[usize])
     }
 }
 
+/// Tilings were those of the first device, for which others may have too little memory.
+#[test]
+fn devices_of_different_shared_memory_run_in_any_order() {
+    if !host::is_available() {
+        return;
+    }
+    let names: Vec<String> = (0..12).map(|n| format!("u{n}")).collect();
+    let equations: Vec<(String, String)> =
+        names.iter().map(|u| (u.clone(), format!("0.1 * lap({u}) + {u} - {u}^3"))).collect();
+    let equations: Vec<(&str, &str)> =
+        equations.iter().map(|(name, equation)| (&**name, &**equation)).collect();
+    let problem = Problem::new(model(&equations), Grid::new([40, 12, 16], 1.0).unwrap());
+    let end = |shared: &[usize]| {
+        let start =
+            Checkpoint { field: rough::<f32>(&problem.grid, 12).unwrap(), clock: Clock::at(0.0) };
+        let options = Options::euler(0.01);
+        let devices = host::unequal(shared);
+        let mut simulation = Simulation::on_devices(&problem, start, &options, devices).unwrap();
+        assert_eq!(simulation.steps(2, 0, &mut go_on).unwrap(), Outcome::Reached, "{shared:?}");
+        simulation.field().unwrap().into_owned()
+    };
+    let (much, little) = (227 << 10, 48 << 10);
+    assert!(end(&[much, little]) == end(&[little, much]));
+}
+
 fn dirichlet(text: &str) -> Boundary {
     Boundary::Dirichlet(Quantity::from(text))
 }
