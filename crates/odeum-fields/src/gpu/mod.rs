@@ -39,7 +39,7 @@ use crate::problem::Problem;
 use crate::time::method::Method;
 use odeum_cuda::{Device, Gpu};
 use odeum_ode::Error;
-use odeum_ode::gpu::Cuda;
+use odeum_ode::gpu::{Cuda, drop_idle};
 
 /// A field on GPUs, with room for what the method needs.
 pub(crate) fn open<T: Precision>(
@@ -48,7 +48,9 @@ pub(crate) fn open<T: Precision>(
     method: Method,
     gpu: &Cuda,
 ) -> Result<Box<dyn Backend<T>>, Error> {
-    on(problem, field, method, Gpu::open_all(&gpu.ordinals)?)
+    let open = || on(problem, field, method, Gpu::open_all(&gpu.ordinals)?);
+    // What ensembles have left for their next call is in the way of nothing else.
+    open().or_else(|error| if drop_idle(&gpu.ordinals) { open() } else { Err(error) })
 }
 
 /// The same on any devices, each of which takes some of the planes along z.
@@ -96,7 +98,11 @@ pub fn memory<T: Precision>(
     let needs = bytes::<T>(problem, method, gpu.ordinals.len())?;
     let gpus = Gpu::open_all(&gpu.ordinals)?;
     let of = |(gpu, need): (Gpu, u128)| {
-        Ok(Memory { ordinal: gpu.ordinal(), need, free: gpu.free_memory(0)? as u128 })
+        let (ordinal, mut free) = (gpu.ordinal(), gpu.free_memory(0)? as u128);
+        if need > free && drop_idle(&[ordinal]) {
+            free = gpu.free_memory(0)? as u128;
+        }
+        Ok(Memory { ordinal, need, free })
     };
     gpus.into_iter().zip(needs).map(of).collect()
 }

@@ -16,6 +16,8 @@ const ALWAYS_KEPT: usize = 1 << 30;
 /// A larger one is kept if it has at most one part in so many of what else is free; others go back to those that use the device, too. Calls
 /// that reserved 2 GB and gave it back took 1.5 to 7 ms longer (H200).
 const PART_KEPT: usize = 16;
+/// All that is kept is at most so many times either: the arenas of some runs at once.
+const ARENAS_KEPT: usize = 4;
 /// Bytes of page-locked memory that each worker keeps at most: some batches, unless their systems save very many states.
 const STAGING_KEPT: usize = 64 << 20;
 
@@ -73,6 +75,16 @@ impl Kept<Gpu> {
         Gpu::open(ordinal).map(Kept::of_process)
     }
 
+    /// Frees the memory of this GPU that no run is using; false where there was none.
+    pub(super) fn drop_idle_of(ordinal: usize) -> bool {
+        let kept = lock(Kept::all()).get(&ordinal).cloned();
+        kept.is_some_and(|kept| {
+            let any = kept.idle_lanes() > 0;
+            kept.drop_idle();
+            any
+        })
+    }
+
     /// The GPUs of these numbers.
     pub(super) fn open_all(ordinals: &[usize]) -> Result<Vec<Arc<Self>>, Error> {
         ordinals.iter().map(|&ordinal| Kept::open(ordinal)).collect()
@@ -80,9 +92,13 @@ impl Kept<Gpu> {
 
     /// One for each number.
     fn of_process(gpu: Gpu) -> Arc<Self> {
-        static KEPT: OnceLock<Mutex<HashMap<usize, Arc<Kept<Gpu>>>>> = OnceLock::new();
-        let mut kept = lock(KEPT.get_or_init(Mutex::default));
+        let mut kept = lock(Kept::all());
         kept.entry(gpu.ordinal()).or_insert_with(|| Arc::new(Kept::new(gpu))).clone()
+    }
+
+    fn all() -> &'static Mutex<HashMap<usize, Arc<Self>>> {
+        static KEPT: OnceLock<Mutex<HashMap<usize, Arc<Kept<Gpu>>>>> = OnceLock::new();
+        KEPT.get_or_init(Mutex::default)
     }
 }
 
@@ -163,15 +179,19 @@ impl<D: Device> Kept<D> {
 
     /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
     pub(super) fn keep(&self, lane: Lane<D>) {
-        if lane.stream.wait().is_ok() && self.keeps(lane.bytes()) {
+        if lane.stream.wait().is_ok() && self.keeps(lane.bytes(), self.idle_bytes()) {
             lock(&self.lanes).push(lane);
         }
     }
 
-    /// Whether so many bytes are kept.
-    fn keeps(&self, bytes: usize) -> bool {
-        let free = || self.free_memory().unwrap_or(0);
-        bytes <= ALWAYS_KEPT || bytes <= free() / PART_KEPT
+    /// Whether so many bytes are kept beside those that are idle.
+    fn keeps(&self, bytes: usize, idle: usize) -> bool {
+        let all = bytes + idle;
+        if bytes <= ALWAYS_KEPT && all <= ARENAS_KEPT * ALWAYS_KEPT {
+            return true;
+        }
+        let part = self.device.free_memory(idle).unwrap_or(0) / PART_KEPT;
+        bytes <= ALWAYS_KEPT.max(part) && all <= ARENAS_KEPT * part
     }
 
     /// Takes back page-locked memory of which no stream makes use any more, unless others could miss it.
@@ -234,8 +254,11 @@ impl<D: Device> Kept<D> {
 
     /// Bytes of device memory that may be used, those of idle lanes among them.
     pub(super) fn free_memory(&self) -> Result<usize, Error> {
-        let idle = lock(&self.lanes).iter().map(Lane::bytes).sum();
-        self.device.free_memory(idle)
+        self.device.free_memory(self.idle_bytes())
+    }
+
+    fn idle_bytes(&self) -> usize {
+        lock(&self.lanes).iter().map(Lane::bytes).sum()
     }
 }
 
@@ -267,9 +290,23 @@ mod tests {
     fn small_arenas_are_kept_and_large_ones_where_there_is_much_memory() {
         let with = |memory| Kept::new(Setup::new(std::env::temp_dir()).memory(memory).device());
         let large = ALWAYS_KEPT + 1;
-        assert!(with(0).keeps(ALWAYS_KEPT) && !with(0).keeps(large));
+        assert!(with(0).keeps(ALWAYS_KEPT, 0) && !with(0).keeps(large, 0));
         let little = PART_KEPT * large - 1;
-        assert!(!with(little).keeps(large) && with(little + 1).keeps(large));
+        assert!(!with(little).keeps(large, 0) && with(little + 1).keeps(large, 0));
+    }
+
+    /// However many runs are over: their arenas were kept without bound.
+    #[test]
+    fn all_that_is_kept_is_bounded() {
+        let memory = 80 * ALWAYS_KEPT;
+        for (memory, most) in [(2 * ALWAYS_KEPT, 4 * ALWAYS_KEPT), (memory, memory / 4)] {
+            // What is idle is not free.
+            let keeps = |idle: usize| {
+                let setup = Setup::new(std::env::temp_dir()).memory(memory.saturating_sub(idle));
+                Kept::new(setup.device()).keeps(ALWAYS_KEPT, idle)
+            };
+            assert!(keeps(most - ALWAYS_KEPT) && !keeps(most - ALWAYS_KEPT + 1));
+        }
     }
 
     #[test]

@@ -57,6 +57,14 @@ pub use system::DeviceSystem;
 
 use odeum_core::Error;
 
+/// Frees the memory that ensembles and sessions have left on some GPUs for the next call; false where there was none.
+#[doc(hidden)]
+pub fn drop_idle(ordinals: &[usize]) -> bool {
+    ordinals
+        .iter()
+        .fold(false, |any, ordinal| kept::Kept::<odeum_cuda::Gpu>::drop_idle_of(*ordinal) | any)
+}
+
 /// Which GPUs to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cuda {
