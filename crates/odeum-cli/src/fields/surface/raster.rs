@@ -9,6 +9,9 @@ use std::ops::Range;
 const SAMPLES: usize = 2;
 /// Which samples of a pixel a surface is drawn on, row by row.
 pub(super) type Samples = [bool; SAMPLES * SAMPLES];
+/// Parts of the box's depth by which a surface may lie behind another at the same place and cover it, and edges of the box behind a surface.
+const SAME_DEPTH: f64 = 1e-9;
+const EDGES: f64 = 1e-6;
 /// Fraction of the picture around the box.
 const MARGIN: f64 = 0.06;
 
@@ -48,19 +51,19 @@ impl Camera {
         Camera { right, up, toward, scale, centre, depth: (low[2], high[2]) }
     }
 
-    /// Place on the samples, and depth: larger is nearer.
+    /// Place on the samples, and depth from 0 to 1 through the box, so that pictures are the same in all units: larger is nearer.
     fn project(&self, at: Vector, size: usize) -> Vector {
-        let middle = size as f64 / 2.0;
+        let (middle, (far, near)) = (size as f64 / 2.0, self.depth);
         [
             middle + (dot(at, self.right) - self.centre[0]) * self.scale,
             middle - (dot(at, self.up) - self.centre[1]) * self.scale,
-            dot(at, self.toward),
+            if near > far { (dot(at, self.toward) - far) / (near - far) } else { 0.0 },
         ]
     }
 
     /// Light from the upper left, a gleam, and a haze that grows with the distance.
     fn shade(&self, colour: Vector, normal: Vector, depth: f64) -> Vector {
-        let Camera { right, up, toward, depth: (far, near), .. } = *self;
+        let Camera { right, up, toward, .. } = *self;
         let light = unit(std::array::from_fn(|i| -0.5 * right[i] + 0.8 * up[i] + 0.9 * toward[i]));
         let half = unit(std::array::from_fn(|i| light[i] + toward[i]));
         let mut normal = unit(normal);
@@ -69,7 +72,7 @@ impl Camera {
         }
         let diffuse = 0.30 + 0.70 * dot(normal, light).max(0.0);
         let gleam = 70.0 * dot(normal, half).max(0.0).powi(40);
-        let haze = if near > far { 0.35 * (near - depth) / (near - far) } else { 0.0 };
+        let haze = 0.35 * (1.0 - depth);
         colour.map(|x| {
             let lit = (x * diffuse + gleam).min(255.0);
             lit + haze.clamp(0.0, 1.0) * (255.0 - lit)
@@ -181,7 +184,7 @@ impl Raster {
                 continue;
             }
             let at = y as usize * self.size + x as usize;
-            if depth >= self.depths[at] - 1e-6 * (1.0 + depth.abs()) {
+            if depth >= self.depths[at] - EDGES {
                 self.colours[at] = colour;
                 self.depths[at] = self.depths[at].max(depth);
             }
@@ -272,7 +275,7 @@ impl Band<'_> {
                 let depth = weights[0] * a[2] + weights[1] * b[2] + weights[2] * c[2];
                 let at = (y - self.first) * self.size + x;
                 // What comes later covers what lies at the same depth.
-                if depth < self.depths[at] - 1e-9 * (1.0 + depth.abs()) {
+                if depth < self.depths[at] - SAME_DEPTH {
                     continue;
                 }
                 let normal = if smooth {
