@@ -150,7 +150,16 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
             .in_file(checkpoint.display().to_string())
             .help("go on from it with --resume, or start anew with --overwrite"));
     }
-    job.others(target).into_iter().find(|path| path.exists()).map_or(Ok(()), |p| Err(exists(p)))
+    let Some(other) = job.others(target).into_iter().find(|path| path.exists()) else {
+        return Ok(());
+    };
+    if args.resume && !checkpoint.exists() {
+        return Err(Finding::error("there is nothing to resume from: no checkpoint and no result")
+            .in_file(other.display().to_string())
+            .found("a file of a run that ended before its first checkpoint, or of another run")
+            .help("start anew with --overwrite, or choose another place with --output"));
+    }
+    Err(exists(other))
 }
 
 /// A file is never replaced by a folder, nor a folder by a file, which would fail after the run began.
