@@ -3,7 +3,7 @@
 use crate::available::Free;
 use crate::case::{FieldCase, FieldTime, Precision, StepSpec, too_large};
 use crate::plan::Overrides;
-use odeum_fields::{Field, Options, Stability, Steps, gpu, stability};
+use odeum_fields::{Field, Options, Stability, Steps, first_growing_step, gpu, stability};
 use odeum_io::{Finding, Findings};
 use odeum_ode::Device;
 use sha2::{Digest, Sha256};
@@ -123,6 +123,20 @@ impl<'a> FieldPlan<'a> {
             return Err(finding.found(step).help(format!(
                 "stable up to {largest:.6e} here: {or}take step = \"stable\", a smaller one, or \
                  force = true if you mean it"
+            )));
+        }
+        if let Steps::Fixed(step) = steps
+            && !time.force
+            && let Some((t, shorter)) =
+                first_growing_step(problem, &field, (time.start, time.until), time.method, step)
+                    .map_err(place)?
+        {
+            let message =
+                format!("coefficients change within a step of {step}, which makes waves grow");
+            return Err(self.at("step", &message).found(format!("a step from t = {t}")).help(format!(
+                "stable up to {shorter:.6e} there: take step = \"stable\", a smaller one, {}or force \
+                 = true if you mean it",
+                if time.method.name() == "rkc" { "`tolerance`, " } else { "" }
             )));
         }
         let mut options = Options::new(time.method, steps);
