@@ -253,7 +253,9 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             let memory = control.memory();
             let leave = |l: usize| Halfway {
                 control: memory.map(|all| all.lane(l)),
-                guard: guard.as_ref().map_or(L::Scalar::from_f64(0.0), |guard| guard.memory(l)),
+                guard: guard
+                    .as_ref()
+                    .map_or([L::Scalar::from_f64(0.0); 2], |guard| guard.memory(l)),
                 causes: causes.memory(l),
                 ..pack.leave(l, clock)
             };

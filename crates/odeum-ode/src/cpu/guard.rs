@@ -7,9 +7,9 @@
 //! follow are kept below it, until either the error estimate limits them or the growth ends.
 //!
 //! The work is bounded. A perturbation that is not zero has at least the size of the smallest
-//! number, and comes to any tolerance within [`EXPONENTS`] of growth. What grows and is still unseen when the guard alone has
-//! limited the steps for a time T is either zero or slower than `EXPONENTS` / T, so steps as long as T / `EXPONENTS` do not pass
-//! over it: the guard allows these, until something else limits the steps.
+//! number, and comes to any tolerance within [`EXPONENTS`] of growth. When the guard alone has limited the steps for that long, for
+//! a time T, what grew so fast is zero, and what is still unseen is slower than `EXPONENTS` / T: steps as long as T / `EXPONENTS` do not
+//! pass over it. The guard allows these, until something else limits the steps.
 //!
 //! [`Pivots::growth`]: crate::linalg::Pivots::growth
 
@@ -27,35 +27,40 @@ pub(crate) const SHRINK: [f64; 2] = [1e-3, 0.5];
 pub(super) struct Guard<L> {
     /// The largest hλ.
     limit: L,
-    /// The time for which nothing but the guard has limited the steps.
+    /// Sum of hλ over the last steps that nothing but the guard limited.
+    resolved: L,
+    /// Their time.
     alone: L,
 }
 
 impl<L: Lanes> Guard<L> {
     pub(super) fn new(limit: f64) -> Self {
-        Guard { limit: L::lit(limit), alone: L::lit(0.0) }
+        Guard { limit: L::lit(limit), resolved: L::lit(0.0), alone: L::lit(0.0) }
     }
 
     /// Forgets what was known of these lanes.
     #[inline(always)]
     pub(super) fn forget(&mut self, lanes: L::Mask) {
+        self.resolved = L::select(lanes, L::lit(0.0), self.resolved);
         self.alone = L::select(lanes, L::lit(0.0), self.alone);
     }
 
     /// What it remembers of a lane.
-    pub(super) fn memory(&self, lane: usize) -> L::Scalar {
-        self.alone.lane(lane)
+    pub(super) fn memory(&self, lane: usize) -> [L::Scalar; 2] {
+        [self.resolved.lane(lane), self.alone.lane(lane)]
     }
 
     /// Takes it up.
-    pub(super) fn restore(&mut self, lane: usize, memory: L::Scalar) {
-        self.alone.set_lane(lane, memory);
+    pub(super) fn restore(&mut self, lane: usize, [resolved, alone]: [L::Scalar; 2]) {
+        self.resolved.set_lane(lane, resolved);
+        self.alone.set_lane(lane, alone);
     }
 
-    /// The longest step over which what is unseen after so long a time does not grow by more than the limit.
+    /// The longest step over which what is unseen after so much growth does not grow by more than the limit.
     #[inline(always)]
     fn free(&self) -> L {
-        self.alone * (self.limit / L::lit(EXPONENTS))
+        let most = L::lit(EXPONENTS);
+        L::select(self.resolved.lt(most), L::lit(0.0), self.alone * (self.limit / most))
     }
 
     /// The lanes in which a step of size `h` and this growth is too long.
@@ -84,10 +89,13 @@ impl<L: Lanes> Guard<L> {
             L::select(fraction.lt(least), least, L::select(fraction.gt(most), most, fraction));
         let longest = (h * fraction).abs();
         let limited = proposed.abs().gt(longest) & grows;
-        let sum = L::select(limited & !failed, self.alone + h.abs(), zero);
-        self.alone = L::select(vetoed, self.alone, sum);
+        let goes_on = limited & !failed;
+        let resolved = L::select(goes_on, self.resolved + growth, zero);
+        let alone = L::select(goes_on, self.alone + h.abs(), zero);
+        self.resolved = L::select(vetoed, self.resolved, resolved);
+        self.alone = L::select(vetoed, self.alone, alone);
         let longest = largest(longest, self.free() * L::lit(SAFETY));
-        let holds = limited & !failed & proposed.abs().gt(longest);
+        let holds = goes_on & proposed.abs().gt(longest);
         let next = L::select(holds, L::select(h.lt(zero), -longest, longest), proposed);
         L::select(vetoed, h * shrink, next)
     }

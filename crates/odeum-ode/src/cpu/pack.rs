@@ -159,7 +159,7 @@ impl<L: Lanes> Pack<L> {
             p: of(&self.p),
             cost: self.cost.of(l),
             control: [zero; 4],
-            guard: zero,
+            guard: [zero; 2],
             causes: 0,
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Halfway<T> {
     /// What the controller remembers.
     pub(super) control: [T; 4],
     /// What the growth guard remembers.
-    pub(super) guard: T,
+    pub(super) guard: [T; 2],
     /// Why it rejected last, one bit each.
     pub(super) causes: u8,
 }

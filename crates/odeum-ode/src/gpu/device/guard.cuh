@@ -2,11 +2,14 @@
 // processor (cpu/guard.rs).
 
 struct OdGuard {
-    real alone;                 // the time for which nothing but the guard has limited the steps
+    real resolved;              // sum of h lambda over the last steps that nothing but the guard limited
+    real alone;                 // their time
 };
 
-// The longest step over which what is unseen after so long a time does not grow by more than the limit, the largest h lambda.
-OD_FN real od_guard_free(const OdGuard &guard, real limit) { return guard.alone * (limit / OD_GUARD_EXPONENTS); }
+// The longest step over which what is unseen after so much growth does not grow by more than the limit, the largest h lambda.
+OD_FN real od_guard_free(const OdGuard &guard, real limit) {
+    return guard.resolved < OD_GUARD_EXPONENTS ? real(0) : guard.alone * (limit / OD_GUARD_EXPONENTS);
+}
 
 // Whether a step of size h and this growth is too long.
 OD_FN bool od_guard_vetoes(const OdGuard &guard, real limit, real h, real growth) {
@@ -25,6 +28,7 @@ OD_FN real od_guard_next(OdGuard &guard, real limit, real h, real growth, real p
     }
     const real by_growth = od_abs(h * fraction);
     const bool limited = od_abs(proposed) > by_growth && grows;
+    guard.resolved = limited && !failed ? guard.resolved + growth : real(0);
     guard.alone = limited && !failed ? guard.alone + od_abs(h) : real(0);
     const real longest = od_larger(by_growth, od_guard_free(guard, limit) * OD_GUARD_SAFETY);
     const bool holds = limited && !failed && od_abs(proposed) > longest;

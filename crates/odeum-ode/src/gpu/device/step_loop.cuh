@@ -115,7 +115,7 @@ OD_FN void od_begin(const OdTask &task, OdStepLoop &c) {
     c.cause = OD_STEP_TOO_SMALL;
     c.resumed = false;
 #if OD_IMPLICIT
-    c.guard.alone = real(0);
+    c.guard.resolved = c.guard.alone = real(0);
 #endif
 #if OD_EVENT
     od_event_forget(c.event);
