@@ -261,7 +261,7 @@ fn nothing_is_replaced_where_there_is_nothing_to_go_on_from() {
             std::fs::create_dir(folder.path(name)).unwrap();
         }
         folder.write(inside, "my own data");
-        resume().refused(&["the result exists already", name, "--overwrite"]);
+        resume().refused(&["there is nothing to resume from", name, "--overwrite"]);
         assert_eq!(folder.read(inside), b"my own data");
         assert!(!folder.has("a.npz"));
         if name == inside {
@@ -309,7 +309,9 @@ fn no_run_goes_on_beside_states_of_another() {
         let said = folder.write("a.toml", fails).odeum(&["run", "a.toml", "--overwrite"]);
         assert_eq!(said.code, 3, "{}", said.err);
         folder.write("a.toml", case.replace("20.0", "40.0"));
-        folder.odeum(&["run", "a.toml", "--resume"]).refused(&["exists already", "--overwrite"]);
+        folder
+            .odeum(&["run", "a.toml", "--resume"])
+            .refused(&["nothing to resume from", "--overwrite"]);
         assert!(!folder.has("a.npz"));
     }
     // A result that nothing lies beside stays until another is there.
