@@ -3,6 +3,7 @@
 #![cfg(unix)]
 use crate::common::results::assert_same;
 use crate::common::{Folder, npz, signal};
+use crate::resume::CASE as ENSEMBLE;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -484,7 +485,7 @@ fn files_of_a_stopped_run_do_not_lie_beside_a_new_result() {
     assert_eq!(folder.files(), ["a.npz", "a.toml"]);
     // An ensemble in its place that is killed after its own checkpoint, and goes on.
     stopped();
-    folder.write("a.toml", PLEIADES);
+    folder.write("a.toml", ENSEMBLE);
     let before = folder.read("a.checkpoint");
     let mut child =
         folder.start(&["run", "a.toml", "-q", "--overwrite", "--checkpoint-every", "0"]);
@@ -496,21 +497,6 @@ fn files_of_a_stopped_run_do_not_lie_beside_a_new_result() {
     files.retain(|name| !name.starts_with('.'));
     assert_eq!(files, ["a.npz", "a.toml"]);
 }
-
-/// An ensemble of a second or so.
-const PLEIADES: &str = r#"
-[system]
-problem = "pleiades"
-[ensemble]
-count = 40_000
-[method]
-name = "rkck"
-[tolerance]
-rtol = 1e-10
-norm = "state-and-rate"
-[run]
-batch = 500
-"#;
 
 fn wait_for(folder: &Folder, name: &str) {
     let start = Instant::now();

@@ -5,7 +5,7 @@ use crate::common::{DECAY, Folder, npz, signal};
 use std::time::{Duration, Instant};
 
 /// A run of a second or so in batches of a few milliseconds.
-const CASE: &str = r#"
+pub(crate) const CASE: &str = r#"
 [system]
 problem = "pleiades"
 [ensemble]
