@@ -112,11 +112,13 @@ impl Status {
             Status::NotRun => "the run was stopped before this system: resume it",
             Status::NewtonDiverged => {
                 "the right-hand side jumps or has a kink at the time reached, or its Jacobian is \
-                 not its derivative: look at both there, or use a Rosenbrock method"
+                 not its derivative: look at both there, or use a Rosenbrock method; steps of a \
+                 given size may also be too long for the tolerance: take shorter ones"
             }
             Status::SingularMatrix => {
                 "entries of the Jacobian are so large at the time reached that no step helps: \
-                 look at the state and the Jacobian there"
+                 look at the state and the Jacobian there; on a GPU use a smaller rtol, for \
+                 matrices in double precision"
             }
             Status::InvalidStart => {
                 "correct the start of this system: it must be finite and lie where the model holds"

@@ -1,11 +1,12 @@
 //! Stiff methods on stiff problems, against references; and their faults on purpose.
 
+use crate::event::{places, solve};
 use odeum_core::{Pattern, Tape};
 use odeum_ode::method::exponential::{self, Action};
 use odeum_ode::problems::{self, Problem};
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Error, Exponential, FirstStep, JacobianBy, Method, Options, Radau,
-    Real, Rosenbrock, Solution, Solver, Status, System, Tolerance,
+    Controller, Device, DynSystem, Ensemble, Error, Exponential, FirstStep, JacobianBy, Method,
+    Options, Radau, Real, Rosenbrock, Solution, Solver, Status, System, Tolerance,
 };
 
 fn integrate(
@@ -247,6 +248,39 @@ fn newton_that_never_converges_has_its_status() {
     let options = Options::new(Tolerance::new(1e-6, 1e-6)).first_step(FirstStep::Size(0.1));
     let solution = integrate(&traced(&Jump), &ensemble, &Method::radau(), &options).unwrap();
     assert_eq!(solution.status[0], Status::NewtonDiverged);
+}
+
+/// y' = −exp(s (t − 5)) (y − cos t).
+struct Stiffening;
+
+impl System for Stiffening {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn n_params(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        dydt[0] = -(p[0] * (t - R::lit(5.0))).exp() * (y[0] - t.cos());
+    }
+}
+
+/// Where Newton's iteration fails for its Jacobian being old no shorter step follows.
+#[test]
+fn steps_of_a_given_size_have_the_jacobian_of_their_start() {
+    let ensemble = Ensemble::repeated(&[1.0], 2, (0.0, 10.0)).unwrap();
+    let ensemble = ensemble.with_params(vec![3.0, 5.0]).unwrap();
+    let options = Options::new(Tolerance::new(1e-3, 1e-4));
+    let method = Method::radau().with_controller(Controller::fixed(0.02));
+    for place in places() {
+        let found = solve(place, &DynSystem::new(Stiffening), &ensemble, &method, &options);
+        assert!(found.all_succeeded(), "{place:?}: {:?} at {:?}", found.status, found.t);
+        for s in 0..2 {
+            let y = found.y(s)[0];
+            assert!((y - 10_f64.cos()).abs() < 1e-3, "{place:?}: {y}");
+        }
+    }
 }
 
 #[test]

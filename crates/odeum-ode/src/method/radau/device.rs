@@ -2,7 +2,7 @@
 
 use super::Radau;
 use super::newton::{DIVERGES, MOST_EXCESS, MOST_LEFT, ROUNDINGS, SHRINK, SLOW_DELAY, SLOW_SHRINK};
-use super::stepper::{FAST, LONGER, MOST_KEPT, SAME_STEP, same_factors};
+use super::stepper::{FAST, LONGER, SAME_STEP, most_kept, same_factors};
 use super::transform::{ALPHA, BETA, C, END_SLOPE, ERROR, GAMMA, T, T_INVERSE};
 use crate::method::device::{GroupKernel, Implicit, KeptJacobian, OnDevice, Subject, epsilon};
 use odeum_cuda::{Text, literal};
@@ -39,7 +39,8 @@ impl OnDevice for Radau {
 fn write(text: &mut Text, radau: &Radau) {
     text.define("OD_STAGES", C.len());
     text.define("OD_MAX_ITERATIONS", format_args!("{}u", radau.max_iterations));
-    text.define("OD_MOST_KEPT", format_args!("{MOST_KEPT}u"));
+    let most_kept = most_kept(radau.controller.fixed_step().is_none());
+    text.define("OD_MOST_KEPT", format_args!("{most_kept}u"));
     text.define("OD_SLOW_DELAY", format_args!("{SLOW_DELAY}u"));
     for (name, number) in [
         ("OD_GAMMA", GAMMA),

@@ -17,9 +17,12 @@ use odeum_core::{Lanes, Scalar};
 /// The Jacobian is kept while the iteration converges at least as fast as this, or has needed no
 /// more than two sweeps.
 pub(super) const FAST: f64 = 1e-3;
-/// A Jacobian is kept for so many accepted steps at most, and for steps of this many times the size of its first one: it is where
-/// growth shows, which may begin meanwhile.
-pub(super) const MOST_KEPT: u32 = 10;
+/// A Jacobian is kept for so many accepted steps at most, and for steps of `LONGER` times the size of its first one: it is where
+/// growth shows, which may begin meanwhile. Steps of a given size are not `adaptive`: none is taken again, shorter, where an old
+/// Jacobian does not do.
+pub(super) fn most_kept(adaptive: bool) -> u32 {
+    if adaptive { 10 } else { 1 }
+}
 pub(super) const LONGER: f64 = 2.0;
 /// The step is kept, and with it the factors, when it would change by no more than this: with the
 /// controller's safety factor, an error that should pass again.
@@ -432,7 +435,7 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         let n = self.slope.len();
         let slow = self.slow();
         self.age = L::select(accepted, self.age + L::lit(1.0), self.age);
-        let old = self.age.ge(L::lit(f64::from(MOST_KEPT)));
+        let old = self.age.ge(L::lit(f64::from(most_kept(self.adaptive))));
         self.stale = self.stale | (accepted & (slow | old)) | (!accepted & !self.current);
         self.current = self.current & !accepted;
         self.moved = self.moved | accepted;
