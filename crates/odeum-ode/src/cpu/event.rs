@@ -193,7 +193,8 @@ impl<'a, L: Lanes> Watch<'a, L> {
             let cubic = (ends[0] + ends[1]) / 2.0 + (slopes[0] - slopes[1]) / 8.0;
             let ([middle], _) = self.across(pack, l, [middle[i]]);
             let moves = (middle - ends[0]).abs() + (ends[1] - middle).abs();
-            if (middle - cubic).abs() > MISS * (moves + slopes[0].abs() + slopes[1].abs()) {
+            let most = MISS * (moves + slopes[0].abs() + slopes[1].abs());
+            if (middle - cubic).abs() > most.max(self.tolerance(pack, l, 1.0)) {
                 return Some(0.5);
             }
         }

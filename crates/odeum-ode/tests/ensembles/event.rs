@@ -254,6 +254,45 @@ fn levels_that_longer_steps_reach_too_early() {
     }
 }
 
+/// x' = −1000 (x − p), y' = 1 − y: x comes to p from above and never falls below.
+struct Relaxing;
+
+impl System for Relaxing {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn n_params(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(-1e3) * (y[0] - p[0]);
+        dydt[1] = R::lit(1.0) - y[1];
+    }
+}
+
+/// What is far below the tolerance, or a rounding of the level, is no crossing that a step may hide.
+#[test]
+fn a_component_that_relaxes_to_its_level_takes_few_steps() {
+    let methods = Method::all().into_iter().filter(|method| method.jacobian_by().is_some());
+    for place in places() {
+        for method in methods.clone() {
+            let ensemble = Ensemble::repeated(&[2.0, 0.0], 2, (0.0, 50.0)).unwrap();
+            let ensemble = ensemble.with_params(vec![1.0, 0.0]).unwrap();
+            let tolerance = Tolerance::new(1e-6, 1e-9);
+            let options = Options::new(tolerance).end_when_falls(0, vec![1.0, 0.0]);
+            let found = solve(place, &DynSystem::new(Relaxing), &ensemble, &method, &options);
+            let attempts: Vec<_> = found.stats.iter().map(|s| s.steps + s.rejected).collect();
+            let ends = found.status.iter().all(|status| status.is_success());
+            let name = method.name();
+            assert!(
+                ends && attempts.iter().all(|&n| n < 1_000),
+                "{name} on the {place:?}: {attempts:?}"
+            );
+        }
+    }
+}
+
 /// x' = −k (x − sin φ) + ω cos φ with φ = ωt + p: x = sin φ, however stiff.
 struct Forced;
 

@@ -127,8 +127,8 @@ OD_FN real od_hidden(const OdTask &task, const OdEvent &event, const OdPassage &
     if (passage.has_middle) {
         const real cubic = (p + q) / real(2) + (f - g) / real(8);
         const real moves = od_abs(passage.middle - p) + od_abs(q - passage.middle);
-        const real miss = OD_EVENT_MISS * (moves + od_abs(f) + od_abs(g));
-        if (od_abs(passage.middle - cubic) > miss) return R(0.5);
+        const real most = od_larger(OD_EVENT_MISS * (moves + od_abs(f) + od_abs(g)), od_event_tolerance(task, event, real(1)));
+        if (od_abs(passage.middle - cubic) > most) return R(0.5);
     }
     if (passage.has_cubic) {
         const real moves = od_abs(q - p) + od_abs(f) + od_abs(g);
