@@ -1,6 +1,6 @@
 //! Reacting gases through whole ignitions: all ignite, and what must stay, stays.
 
-use crate::extremes::same_first_step;
+use crate::extremes::{everywhere, same_first_step};
 use crate::host;
 use odeum_cuda::host::Setup;
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Mechanism, Reactor, read};
@@ -501,6 +501,38 @@ fn the_first_step_with_inert_species_is_the_same_everywhere() {
     let options = Options::new(Tolerance::new(1e-6, 1e-14));
     for method in methods() {
         same_first_step(&system, &ensemble, &method, &options);
+    }
+}
+
+/// J is within single precision, J f is not.
+#[test]
+fn very_fast_reactions_begin_on_devices() {
+    if !host::is_available() {
+        return;
+    }
+    let mut text = "phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]\nspecies:\n".to_owned();
+    for i in 0..4 {
+        let thermo = "thermo: {model: constant-cp, h0: 0, cp0: 100 J/mol/K}";
+        text += &format!("- {{name: S{i}, composition: {{C: 2, H: 6}}, {thermo}}}\n");
+    }
+    text += "reactions: [{equation: S0 + S1 => S2 + S3, rate-constant: {A: 4e23, b: 0, Ea: 0}}]";
+    let kinetics =
+        Arc::new(Kinetics::new(&read::yaml("f", &text, None).unwrap().mechanism).unwrap());
+    let y = kinetics.composition(&[("S0", 0.6), ("S1", 0.3), ("S2", 0.1)]).unwrap();
+    let reactor = Reactor::constant_volume(kinetics);
+    let (state, params) = reactor.state(1000.0, 2e6, &y).unwrap();
+    let ensemble = Ensemble::new(reactor.dim(), state, (0.0, 1e-3))
+        .and_then(|ensemble| ensemble.with_params(params.to_vec()))
+        .unwrap();
+    let system = DynSystem::from(reactor);
+    let options = Options::new(Tolerance::new(1e-6, 1e-14));
+    for method in methods() {
+        for (place, found) in everywhere(&system, &ensemble, &method, &options) {
+            assert!(found.all_succeeded(), "{place}: {:?} {:?}", found.status, found.stats);
+            let (end, left) = (found.y(0), [0.3, 0.0, 0.4, 0.3]);
+            let error = (0..4).map(|i| (end[1 + i] - left[i]).abs()).fold(0.0, f64::max);
+            assert!(error <= 1e-6, "{place}: {end:?}");
+        }
     }
 }
 

@@ -148,7 +148,9 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
 #endif
     const real length = od_abs(c.length);
     const auto norm = [&](OdNorm &n) { return od_norm_of_size(od_group_norm(task, g, n)); };
-    const real d0 = norm(state), d1 = od_first_norm(norm(slope)), curved = od_first_norm(norm(curvature));
+    const real d0 = norm(state), d1 = od_first_norm(norm(slope)), bend = norm(curvature);
+    // J f of very fast reactions is beyond single precision, though J is not. Then the slope alone bounds the step.
+    const real curved = sizeof(od_entry) < sizeof(real) ? bend : od_first_norm(bend);
     const bool small = d0 < OD_SMALL || d1 < OD_SMALL;
     real h0 = small ? OD_TINY_STEP : OD_GUESS * d0 / d1;
     h0 = h0 < length ? h0 : length;
