@@ -54,10 +54,24 @@ impl Layout {
         are_apart(&[self.systems, self.components], &self.strides)
     }
 
+    /// # Panics
+    /// Where there is no such system or component: the place may be that of another number.
     #[inline(always)]
     fn place(&self, system: usize, component: usize) -> usize {
+        check_place((system, self.systems), (component, self.components));
         system * self.strides[0] + component * self.strides[1]
     }
+}
+
+/// # Panics
+/// Where there is no such system or component.
+#[inline(always)]
+pub(crate) fn check_place(
+    (system, systems): (usize, usize),
+    (component, components): (usize, usize),
+) {
+    assert!(system < systems, "there is no system {system} of {systems}");
+    assert!(component < components, "there is no component {component} of {components}");
 }
 
 /// Refuses numbers that end beyond `len` values.
@@ -141,6 +155,9 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
     }
 
     /// A component of a system.
+    ///
+    /// # Panics
+    /// Where there is no such system or component.
     #[inline(always)]
     pub fn get(&self, system: usize, component: usize) -> T {
         self.values[self.layout.place(system, component)]
@@ -283,6 +300,9 @@ impl<'a, T: Scalar> ArrayMut<'a, T> {
     }
 
     /// Writes a component of a system.
+    ///
+    /// # Panics
+    /// Where there is no such system or component.
     pub fn set(&mut self, system: usize, component: usize, value: T) {
         self.values[self.layout.place(system, component)] = value;
     }
@@ -392,6 +412,18 @@ mod tests {
         assert!(ArrayRef::strided(&values, [usize::MAX, 2], [usize::MAX, 2]).is_err());
         assert!(ArrayRef::component_major(&values, 4).is_err());
         assert!(ArrayRef::component_major(&values, 0).is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no system 3 of 3")]
+    fn a_system_that_is_not_there_is_no_other() {
+        ArrayRef::component_major(&[0.0; 6], 2).unwrap().get(3, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no component 2 of 2")]
+    fn a_component_that_is_not_there_is_none_of_the_next_system() {
+        ArrayMut::system_major(&mut [0.0; 6], 2).unwrap().set(0, 2, 1.0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The data of many systems: initial states, parameters, time spans.
 
-use crate::arrays::ArrayRef;
+use crate::arrays::{ArrayRef, check_place};
 use crate::lent::{self, Inputs};
 use odeum_core::{Argument, Error, Scalar, System};
 use std::ops::Range;
@@ -246,12 +246,20 @@ impl<T: Scalar> Ensemble<T> {
     }
 
     /// Component `i` of the initial state of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system or component.
     pub fn state(&self, s: usize, i: usize) -> T {
+        check_place((s, self.n_systems), (i, self.dim));
         self.states[i * self.n_systems + s]
     }
 
     /// Parameter `j` of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system or parameter.
     pub fn param(&self, s: usize, j: usize) -> T {
+        check_place((s, self.n_systems), (j, self.n_params));
         match &self.params {
             Params::Shared(params) => params[j],
             Params::PerSystem(params) => params[j * self.n_systems + s],
@@ -259,17 +267,27 @@ impl<T: Scalar> Ensemble<T> {
     }
 
     /// The initial state \[n\] of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system.
     pub fn initial_state(&self, s: usize) -> Vec<T> {
         (0..self.dim).map(|i| self.state(s, i)).collect()
     }
 
     /// The parameters \[m\] of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system.
     pub fn params_of(&self, s: usize) -> Vec<T> {
         (0..self.n_params).map(|j| self.param(s, j)).collect()
     }
 
     /// Start and end of the time span of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system.
     pub fn span(&self, s: usize) -> (f64, f64) {
+        check_place((s, self.n_systems), (0, 1));
         match &self.spans {
             Spans::Shared(span) => *span,
             Spans::PerSystem(spans) => spans[s],

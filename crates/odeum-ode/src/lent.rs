@@ -1,6 +1,6 @@
 //! An ensemble in the caller's arrays, and the arrays that take what it ends with.
 
-use crate::arrays::{ArrayMut, ArrayRef, SavedMut};
+use crate::arrays::{ArrayMut, ArrayRef, SavedMut, check_place};
 use crate::ensemble::{
     Ensemble, check_counts, check_first_steps, check_params, check_shared_params, check_span,
     check_spans, check_states,
@@ -138,19 +138,29 @@ impl<'a, T: Scalar> Inputs<'a, T> {
     }
 
     /// Component `i` of the initial state of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system or component.
     #[inline(always)]
     pub fn state(&self, s: usize, i: usize) -> T {
         self.states.get(s, i)
     }
 
     /// Parameter `j` of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system or parameter.
     #[inline(always)]
     pub fn param(&self, s: usize, j: usize) -> T {
         self.params.get(s, j)
     }
 
     /// Start and end of the time span of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system.
     pub fn span(&self, s: usize) -> (f64, f64) {
+        check_place((s, self.len()), (0, 1));
         match self.spans {
             Spans::Shared(span) => span,
             Spans::PerSystem(spans) => spans[s],
@@ -158,11 +168,17 @@ impl<'a, T: Scalar> Inputs<'a, T> {
     }
 
     /// The initial state \[n\] of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system.
     pub fn initial_state(&self, s: usize) -> Vec<T> {
         (0..self.dim()).map(|i| self.state(s, i)).collect()
     }
 
     /// The parameters \[m\] of system `s`.
+    ///
+    /// # Panics
+    /// Where there is no such system.
     pub fn params_of(&self, s: usize) -> Vec<T> {
         (0..self.n_params()).map(|j| self.param(s, j)).collect()
     }
