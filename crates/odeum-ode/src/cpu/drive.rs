@@ -57,7 +57,6 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             None => pack.load(l, task, clock),
         };
         if has_system {
-            pack.aim(l, task);
             restarting |= 1 << l;
         }
     }
@@ -194,7 +193,6 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         restarting = 0;
         let mut ended = sight.hit;
         for l in set_bits(sight.hit) {
-            pack.save_due(l, pack.t.lane(l), task);
             pack.finish(l, reached(l, Status::TerminalEvent), task, clock);
         }
         if arrived | lost != 0 {
@@ -240,7 +238,6 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         }
         for l in set_bits(ended) {
             if pack.load(l, task, clock) {
-                pack.aim(l, task);
                 restarting |= 1 << l;
             }
         }

@@ -6,6 +6,7 @@ use super::rest::Halfway;
 use crate::method::stepper::{Cost, set_bits};
 use crate::stats::Stats;
 use crate::status::Status;
+use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
 /// What a lane knows of its system besides the numbers in the pack.
@@ -81,6 +82,34 @@ pub(super) enum Arrival {
     End,
 }
 
+/// What is done for one lane at the ends of systems and at stops. It is compiled once for each kind of pack, and not into the loop of every
+/// method.
+struct AtStop<'a, 'b, L: Lanes> {
+    pack: &'a mut Pack<L>,
+    l: usize,
+    task: &'a Task<'b, L::Scalar>,
+    clock: u64,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Load(&'a mut bool),
+    Arrive(&'a mut Arrival),
+    Finish(Status),
+}
+
+impl<L: Lanes> Outlined for AtStop<'_, '_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let AtStop { pack, l, task, clock, what } = self;
+        match what {
+            What::Load(loaded) => *loaded = pack.load_next(l, task, clock),
+            What::Arrive(arrival) => *arrival = pack.leave_stop(l, task),
+            What::Finish(status) => pack.write_end(l, status, task, clock),
+        }
+    }
+}
+
 impl<L: Lanes> Pack<L> {
     pub(super) fn new(dim: usize, n_params: usize) -> Self {
         let one = L::lit(1.0);
@@ -107,9 +136,36 @@ impl<L: Lanes> Pack<L> {
         self.lanes[l].level
     }
 
-    /// Puts the next system into lane `l`; false when there is none.
+    /// Puts the next system into lane `l`, on its way to its first stop; false when there is none.
     #[inline(always)]
-    pub(super) fn load(&mut self, l: usize, task: &Task<L::Scalar>, clock: u64) -> bool {
+    pub(super) fn load(&mut self, l: usize, task: &Task<'_, L::Scalar>, clock: u64) -> bool {
+        let mut loaded = false;
+        L::outline(AtStop { pack: self, l, task, clock, what: What::Load(&mut loaded) });
+        loaded
+    }
+
+    /// Lane `l` stands at its stop.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, l: usize, task: &Task<'_, L::Scalar>) -> Arrival {
+        let mut arrival = Arrival::Onward;
+        L::outline(AtStop { pack: self, l, task, clock: 0, what: What::Arrive(&mut arrival) });
+        arrival
+    }
+
+    /// Writes the result of lane `l`, whose system ends in `status`.
+    #[inline(always)]
+    pub(super) fn finish(
+        &mut self,
+        l: usize,
+        status: Status,
+        task: &Task<'_, L::Scalar>,
+        clock: u64,
+    ) {
+        L::outline(AtStop { pack: self, l, task, clock, what: What::Finish(status) });
+    }
+
+    #[inline(always)]
+    fn load_next(&mut self, l: usize, task: &Task<L::Scalar>, clock: u64) -> bool {
         self.active &= !(1 << l);
         if task.monitor.is_stopped() {
             return false;
@@ -142,6 +198,7 @@ impl<L: Lanes> Pack<L> {
         self.active |= 1 << l;
         self.deadline = self.deadline.min(clock + u64::from(task.options.max_steps));
         self.work_deadline = clock;
+        self.aim(l, task);
         true
     }
 
@@ -187,6 +244,7 @@ impl<L: Lanes> Pack<L> {
         let last = self.lanes[l].loaded_at + u64::from(task.options.max_steps);
         self.deadline = self.deadline.min(last);
         self.work_deadline = clock;
+        self.aim(l, task);
     }
 
     /// Writes the result of a system that starts from no numbers.
@@ -213,7 +271,7 @@ impl<L: Lanes> Pack<L> {
     /// Sets stop and length of lane `l` for the piece it is in, after saving whatever falls on
     /// the present time.
     #[inline(always)]
-    pub(super) fn aim(&mut self, l: usize, task: &Task<L::Scalar>) {
+    fn aim(&mut self, l: usize, task: &Task<L::Scalar>) {
         let t = self.t.lane(l);
         self.save_due(l, t, task);
         let end = self.piece_end(l, task);
@@ -233,9 +291,8 @@ impl<L: Lanes> Pack<L> {
         self.length.set_lane(l, L::Scalar::from_f64(length));
     }
 
-    /// Lane `l` stands at its stop.
     #[inline(always)]
-    pub(super) fn arrive(&mut self, l: usize, task: &Task<L::Scalar>) -> Arrival {
+    fn leave_stop(&mut self, l: usize, task: &Task<L::Scalar>) -> Arrival {
         let t = self.t.lane(l);
         self.save_due(l, t, task);
         if t != L::Scalar::from_f64(self.piece_end(l, task)) {
@@ -250,9 +307,9 @@ impl<L: Lanes> Pack<L> {
         if task.options.warm_start { Arrival::Onward } else { Arrival::Restart }
     }
 
-    /// Writes the result of lane `l`, whose system ends in `status`.
     #[inline(always)]
-    pub(super) fn finish(&mut self, l: usize, status: Status, task: &Task<L::Scalar>, clock: u64) {
+    fn write_end(&mut self, l: usize, status: Status, task: &Task<L::Scalar>, clock: u64) {
+        self.save_due(l, self.t.lane(l), task);
         let lane = self.lanes[l];
         let (s, results) = (lane.system, self.hand.pool(lane.slot).results());
         for (i, y) in self.y.iter().enumerate() {
@@ -346,7 +403,7 @@ impl<L: Lanes> Pack<L> {
 
     /// Saves the state of lane `l` for every save time that is the time `t` in its precision.
     #[inline(always)]
-    pub(super) fn save_due(&mut self, l: usize, t: L::Scalar, task: &Task<L::Scalar>) {
+    fn save_due(&mut self, l: usize, t: L::Scalar, task: &Task<L::Scalar>) {
         let times = task.options.save_times();
         while let Some(&time) = times.get(self.lanes[l].saved as usize) {
             if L::Scalar::from_f64(time) != t {
