@@ -11,6 +11,7 @@ use crate::method::first_step::moving;
 use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
 use crate::status::Status;
+use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
 /// A step that would leave less than this fraction of itself to the stop goes there at once, so
@@ -78,15 +79,8 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
                 if lanes == 0 {
                     continue;
                 }
-                let lanes = L::from_bits(lanes);
-                let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
-                let start = Start { length: pack.length, first };
-                let mut h = stepper.begin(&at, &start, lanes, &mut pack.cost);
-                if !fixed {
-                    let size = moving(h.abs(), pack.t);
-                    h = L::select(pack.length.lt(zero), -size, size);
-                }
-                pack.h = L::select(lanes, bounded(h, largest), pack.h);
+                let (stepper, pack) = (&mut stepper, &mut pack);
+                L::outline(Begin { stepper, pack, lanes, first, fixed, largest });
             }
             causes.forget(restarting);
             if let Some(guard) = &mut guard {
@@ -262,6 +256,33 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     }
     pack.settle(task);
     task.feed.add_lane_work(busy, offered);
+}
+
+/// Begins anew in the lanes whose bit is set: apart from the loop, which is long.
+struct Begin<'a, L: Lanes, M> {
+    stepper: &'a mut M,
+    pack: &'a mut Pack<L>,
+    lanes: u64,
+    first: First<L>,
+    /// Steps have a given size.
+    fixed: bool,
+    largest: L,
+}
+
+impl<L: Lanes, M: Stepper<L>> Outlined for Begin<'_, L, M> {
+    #[inline(always)]
+    fn run(self) {
+        let Begin { stepper, pack, lanes, first, fixed, largest } = self;
+        let lanes = L::from_bits(lanes);
+        let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
+        let start = Start { length: pack.length, first };
+        let mut h = stepper.begin(&at, &start, lanes, &mut pack.cost);
+        if !fixed {
+            let size = moving(h.abs(), pack.t);
+            h = L::select(pack.length.lt(L::lit(0.0)), -size, size);
+        }
+        pack.h = L::select(lanes, bounded(h, largest), pack.h);
+    }
 }
 
 /// Why lanes rejected last, one bit each, where it was not the size of the error.

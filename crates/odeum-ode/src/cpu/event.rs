@@ -19,6 +19,7 @@ use super::Task;
 use super::pack::Pack;
 use crate::method::stepper::{Point, Stepper, set_bits};
 use crate::options::TerminalEvent;
+use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
 /// A level is reached at it, or beyond it by no more than this fraction of the tolerance there: what goes on from there begins
@@ -30,9 +31,10 @@ pub(crate) const BEND: f64 = 2.0;
 /// A step taken again up to an extremum is at least so much shorter.
 pub(crate) const SHORTER: f64 = 0.9;
 
-/// A cubic is trusted that misses the middle by no more than this fraction of what the component moves.
+/// A cubic is trusted that misses the middle by no more than this fraction of what the component moves; less than the tolerance
+/// is no miss.
 pub(crate) const MISS: f64 = 1e-3;
-/// The same of a cubic of stages, of what it misses at these places together; less than the tolerance is none.
+/// The same of a cubic of stages, of what it misses at these places together.
 pub(crate) const CUBIC_MISS: f64 = 1e-3;
 pub(crate) const PLACES: [f64; 2] = [0.3, 0.7];
 /// Evaluations of the right-hand side that a look takes at most.
@@ -140,6 +142,17 @@ impl<'a, L: Lanes> Watch<'a, L> {
         pack: &mut Pack<L>,
         h: L,
         t_new: L,
+        passed: u64,
+    ) {
+        L::outline(Probe { watch: self, stepper, pack, h, t_new, passed });
+    }
+
+    #[inline(always)]
+    fn probe_here<M: Stepper<L>>(
+        &mut self,
+        stepper: &mut M,
+        pack: &mut Pack<L>,
+        (h, t_new): (L, L),
         passed: u64,
     ) {
         let i = self.event.component;
@@ -282,6 +295,24 @@ impl<'a, L: Lanes> Watch<'a, L> {
             h.set_lane(l, L::Scalar::from_f64(self.steps[l]));
         }
         h
+    }
+}
+
+/// A [probe](Watch::probe), apart from the loop of steps.
+struct Probe<'a, 'b, L: Lanes, M> {
+    watch: &'a mut Watch<'b, L>,
+    stepper: &'a mut M,
+    pack: &'a mut Pack<L>,
+    h: L,
+    t_new: L,
+    passed: u64,
+}
+
+impl<L: Lanes, M: Stepper<L>> Outlined for Probe<'_, '_, L, M> {
+    #[inline(always)]
+    fn run(self) {
+        let Probe { watch, stepper, pack, h, t_new, passed } = self;
+        watch.probe_here(stepper, pack, (h, t_new), passed);
     }
 }
 

@@ -9,8 +9,8 @@
 //! system transformed by the eigenvectors of A⁻¹, which decouples into one real and one complex
 //! system of n equations with the matrices (γ/h) I − J and ((α + iβ)/h) I − J. They start from the
 //! extrapolated collocation polynomial of the previous step. The Jacobian is kept while the iteration converges fast, for ten
-//! steps at most and for steps of twice the size of its first one: growth that begins meanwhile shows in no other place. Factors
-//! are kept while the step hardly changes.
+//! steps at most and for steps of twice the size of its first one: growth that begins meanwhile shows in no other place. With steps of a given
+//! size, which are not taken again shorter, each has its own. Factors are kept while the step hardly changes.
 //!
 //! The error estimate is (γ/h I − J)⁻¹ (f(t, y) + Σ eᵢzᵢ/h), solved with the factors of the real
 //! matrix; on a first step or after a rejection it is filtered a second time.
