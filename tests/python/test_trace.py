@@ -183,6 +183,62 @@ def test_functions_of_numpy_are_traced(name):
     np.testing.assert_allclose(np.array(list(found.values())).T, wanted, rtol=1e-13, atol=1e-13)
 
 
+def _put(place):
+    def put(v):
+        n = np.zeros_like(v)
+        place(n)
+        return n
+
+    return put
+
+
+SMALL = np.array([200, 3, 0], np.uint8)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        lambda v: np.full_like(v, SMALL[0]),
+        lambda v: np.concatenate([v[:1], SMALL[:2]]),
+        lambda v: np.append(v[:2], SMALL[0]),
+        lambda v: np.insert(v[:2], 1, SMALL[0]),
+        lambda v: np.stack([SMALL[0], SMALL[1], v[0]]),
+        lambda v: np.pad(v[:2], (0, 1), constant_values=SMALL[0]),
+        lambda v: np.where(np.zeros_like(v) == 0, SMALL, v),
+        _put(lambda n: n.__setitem__(0, SMALL[0])),
+        _put(lambda n: n.__setitem__(slice(0, 2), [np.float32(0.1), np.int32(2**31 - 1)])),
+        _put(lambda n: n.__setitem__(slice(None), SMALL)),
+        _put(lambda n: n[:2].fill(SMALL[0])),
+        _put(lambda n: n.__iadd__(SMALL[0])),
+        _put(lambda n: np.put(n, [0], SMALL[0])),
+        _put(lambda n: np.copyto(n, SMALL[0])),
+        _put(lambda n: np.fill_diagonal(n[None], SMALL[0])),
+        _put(lambda n: np.asarray(n).__setitem__(slice(None), [0, 1, 10**10]) or n.__imul__(n)),
+    ],
+)
+def test_numbers_in_arrays_are_doubles(array):
+    """They kept their types: of bytes, 2 * 200 was 144, where no point of the comparison came."""
+
+    def f(t, y):
+        n = array(y)
+        return np.where(t > 100, 2 * n - n * n + 1 / (1 + np.abs(n)) + sum(2 * x for x in n), 0) - (-n)
+
+    at = {name: np.array([0.1, 0.7]) for name in "abc"} | {"t_": np.array([0.0, 200.0])}
+    found = values(trace(lambda t, y, t_: f(t_, y), list("abc"), ["t_"]), at)
+    wanted = [f(t, np.full(3, x)) for t, x in zip(at["t_"], at["a"], strict=True)]
+    np.testing.assert_allclose(np.array(list(found.values())).T, wanted, rtol=1e-15)
+
+
+def test_zero_in_an_array_divides_as_in_numpy():
+    def f(t, y):
+        n = np.zeros_like(y)
+        n[0] = 0
+        with np.errstate(divide="ignore"):
+            return y + np.minimum(1 / n[0], 2.0) + np.minimum(1 / next(n.flat), 2.0)
+
+    assert trace(f, ["x"], []).equations == {"x": "x + 2 + 2"}
+
+
 def text(function, states="x v", parameters="k"):
     return trace(function, states.split(), parameters.split()).equations
 

@@ -276,6 +276,13 @@ def test_differences_at_zero_are_found():
         trace(lambda t, y, k: [np.nan_to_num(np.array([y[0] / k]))[0]], ["x"], ["k"])
 
 
+def test_the_remedy_for_other_types_in_arrays_of_objects_is_named():
+    small = np.float32(0.1)
+    with pytest.raises(InputError, match=r"write float\(x\) for numbers x of single precision"):
+        trace(lambda t, y: 3 * np.array([small, y[0]]), ["x", "v"], [])
+    trace(lambda t, y: 3 * np.array([float(small), y[0]]), ["x", "v"], [])
+
+
 def test_numbers_are_those_of_numpy():
     """Roots of Python's negative numbers are complex, and single precision times them stays single."""
     rates = np.array([0.1, 0.3], np.float32)

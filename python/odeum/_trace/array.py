@@ -170,10 +170,9 @@ def wrap(value: Any) -> Any:
     """Arrays of objects as arrays of symbols, in lists and tuples too, and their numbers as NumPy's; anything else as
     it is."""
     if isinstance(value, np.ndarray) and value.dtype == object:
-        return Array(value) if value.ndim else wrap(value.item())
+        return Array(doubles(value)) if value.ndim else wrap(value.item())
     if isinstance(value, bool | float):
-        # Of Python's truth values ~ is another number.
-        return np.bool_(value) if isinstance(value, bool) else np.float64(value)
+        return _double(value)
     if isinstance(value, list | tuple):
         return type(value)(map(wrap, value)) if not hasattr(value, "_fields") else value
     return value
@@ -190,10 +189,27 @@ def unwrap(value: Any) -> Any:
 
 def objects(value: Any) -> Objects:
     """Anything as an array of objects; numbers where there are numbers and conditions, as in NumPy."""
-    data = np.asarray(unwrap(value), dtype=object)
-    if isinstance(value, Array) or (isinstance(value, np.ndarray) and value.dtype != object):
-        return data
-    return numeric(data) if is_mixed(data) else data
+    data = doubles(np.asarray(unwrap(value), dtype=object))
+    return numeric(data) if not isinstance(value, Array) and is_mixed(data) else data
+
+
+def doubles(data: Objects) -> Objects:
+    """The elements as arrays of doubles or truth values hold them; the same array where they are such already.
+
+    Numbers of other types would keep theirs in arrays of objects: 2 * np.uint8(200) is 144.
+    """
+    return _each(_double, data) if any(map(_is_other, set(map(type, data.flat)))) else data
+
+
+def _double(element: Any) -> Any:
+    if not _is_other(type(element)):
+        return element
+    # Of Python's truth values ~ is another number.
+    return np.bool_(element) if isinstance(element, bool) else np.float64(element)
+
+
+def _is_other(kind: type) -> bool:
+    return kind is not np.float64 and issubclass(kind, int | float | np.integer | np.floating)
 
 
 def is_mixed(data: Objects) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from odeum._trace import linear
-from odeum._trace.array import Array, conditions, is_mixed, numeric, objects, truths, unwrap, wrap
+from odeum._trace.array import Array, conditions, doubles, is_mixed, numeric, objects, truths, unwrap, wrap
 from odeum._trace.elementwise import maximum, minimum, replaced, where
 from odeum._trace.interpolation import interp
 from odeum._trace.refusal import Refusal
@@ -42,8 +42,10 @@ def _by_numpy(function: Callable[..., Any], inputs: tuple[Any, ...], options: di
             if name not in _JOINED:
                 raise TypeError("conditions and numbers")
             result = numeric(result)
-        if target is not None and (is_mixed(target) or conditions(target) != held):
-            raise TypeError("conditions and numbers")
+        if target is not None:
+            if is_mixed(target) or conditions(target) != held:
+                raise TypeError("conditions and numbers")
+            target[...] = doubles(target)
         return wrap(result)
     except (Refusal, TypeError) as error:
         said = error.found if isinstance(error, Refusal) else str(error)

@@ -90,7 +90,8 @@ def compare(
 _REMEDY = (
     "f must follow from its arguments alone: no random numbers, nothing that changes between calls and no branch that "
     "a call with symbols does not see. If it does, some part of it has another meaning for symbols than for numbers, as "
-    "types and conditions in arrays of objects may have: write that part with other words"
+    "types and conditions in arrays of objects may have: in np.array([x, y[0]]) write float(x) for numbers x of single "
+    "precision and for short integers; write what else it is with other words"
 )
 
 
