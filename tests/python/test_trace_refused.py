@@ -334,6 +334,15 @@ def test_rounding_is_no_difference():
     trace(lambda t, y: np.linalg.inv(np.vander(np.arange(2.0, 8.0))) @ y, list("abcdef"), [])
 
 
+def test_the_sign_of_zero_is_no_difference():
+    """NumPy's arctan2(-0.0, -1.0) is -pi."""
+    trace(lambda t, y: np.arctan2(-y[::-1], -y), ["x", "v"], [])
+    trace(lambda t, y: np.cos(np.arctan2(y[::-1], -2 * y)) - np.sin(np.arctan2(-y, 1 * t)), ["x", "v"], [])
+    trace_model(lambda c: {"u": np.arctan2(c.lap.v, c.lap.u), "v": c.lap.v}, None, [])
+    with pytest.raises(InputError, match="for x -1.0 by f and 1.0 by its equations at t = 0, x = 0"):
+        trace(lambda t, y: [np.where(y[0] == 0, -1 if isinstance(t, float) else 1, 0)], ["x"], [])
+
+
 def test_functions_that_give_no_numbers_are_warned_of():
     with pytest.warns(OdeumWarning, match="`f`: could not be compared.*no finite values"):
         trace(lambda t, y: [np.log(-1 - y[0] ** 2)], ["x"], [])

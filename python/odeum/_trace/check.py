@@ -186,11 +186,13 @@ def evaluate(record: Record, at: Mapping[str, Any]) -> tuple[list[Any], list[Any
 def _error(operation: Operation, x: list[Any], e: list[Any], value: Any) -> Any:
     """How far an operation is off at operands that are off."""
     if operation is SELECT:
-        error = np.where(x[0], e[1], e[2])
-        return np.where(e[0], np.fmax(error, np.abs(x[1] - x[2])), error)
+        error, other = np.where(x[0], e[1], e[2]), np.where(x[0], e[2], e[1])
+        return np.where(e[0], np.fmax(error, np.abs(x[1] - x[2]) + other), error)
     if operation.gives == "c":
         if operation.takes == "nn":
-            return (e[0] + e[1] > 0.0) & (np.abs(x[0] - x[1]) <= e[0] + e[1])
+            # Zeros have no sign in equations, and in some of NumPy's functions they have.
+            is_signed = (x[0] == x[1]) & (np.signbit(x[0]) != np.signbit(x[1]))
+            return is_signed | ((e[0] + e[1] > 0.0) & (np.abs(x[0] - x[1]) <= e[0] + e[1]))
         return np.logical_or.reduce(np.broadcast_arrays(*e))
     error = 0.0 if operation in _EXACT else _ROUNDING * np.abs(value) + _UNDERFLOW
     for k, off in enumerate(e):

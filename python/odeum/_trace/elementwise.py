@@ -239,11 +239,10 @@ def hypot(a: Any, b: Any) -> Any:
 def arctan2(y: Any, x: Any) -> Any:
     """As the mathematical function: zeros have no sign."""
     # Of the quotient that is not above one, so that its derivative is a number.
-    near = atan(divide(y, x))
+    near = where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, atan(divide(y, x)))
     left = where(less(y, 0.0), subtract(near, math.pi), add(near, math.pi))
     upright = subtract(scale(math.pi / 2, sign(y)), atan(divide(x, y)))
-    flat = where(less(x, 0.0), left, where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, near))
-    return where(greater(absolute(y), absolute(x)), upright, flat)
+    return where(greater(absolute(y), absolute(x)), upright, where(less(x, 0.0), left, near))
 
 
 def expm1(x: Any) -> Any:
