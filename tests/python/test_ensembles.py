@@ -509,6 +509,34 @@ def test_progress_and_pictures():
         assert solution.plot("v").get_xlabel() == "x0"
 
 
+def test_pictures_of_values_in_any_order():
+    """Cells lay over one another, so that a part of the systems was seen, and others beside where they belong."""
+    pytest.importorskip("matplotlib")
+    system = od.System.from_text({"x": "0 * k"}, states={"x": 1.0}, parameters={"k": 1.0})
+
+    def drawn(**axes):
+        ax = system.sweep(**axes).solve((0, 1)).plot("x")
+        mesh = ax.collections[0]
+        corners = mesh.get_coordinates()
+        return ax, corners[0, :, 0], corners[:, 0, 1], mesh.get_array()
+
+    ax, columns, rows, values = drawn(x=[1.0, 2.0, 4.0], k=[5.0, 3.0])
+    wanted = columns, rows, values
+    for x in ([4.0, 1.0, 2.0], [4.0, 2.0, 1.0]):
+        _, *found = drawn(x=x, k=[3.0, 5.0])
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert values.tolist() == [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]] and (np.diff(rows) > 0).all()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("k", "x0")
+
+    ax, columns, rows, values = drawn(x=[2.0, 1.0, 2.0], k=[5.0, 3.0])
+    assert values[:, 0].tolist() == [2.0, 1.0, 2.0] and rows.tolist() == [-0.5, 0.5, 1.5, 2.5]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("k", "number along x0")
+
+    line = system.sweep(x=[3.0, 1.0, 2.0]).solve((0, 1)).plot().lines[0]
+    assert line.get_xdata().tolist() == line.get_ydata().tolist() == [1.0, 2.0, 3.0]
+
+
 def test_pictures_have_results_alone(tmp_path):
     """Failed systems were drawn where they stood, as at 2e15, and infinite numbers raised errors of matplotlib."""
     pytest.importorskip("matplotlib")
