@@ -193,6 +193,26 @@ def test_species_that_are_called_as_other_states_are():
         assert float(data["m_"]) == pytest.approx(1 / gas.molecular_weights[0])
 
 
+def test_compositions_as_arrays(gas):
+    """They were refused here alone."""
+    pandas = pytest.importorskip("pandas")
+    Y = gas.at_equivalence_ratio(0.8, "H2", AIR)
+    wanted = gas.reactor(fuel="H2", oxidizer=AIR, equivalence_ratio=0.8)(T=[1200.0]).solve((0.0, 1e-5)).y
+    for given in (Y, Y.tolist(), pandas.Series(Y, gas.species_names)[::-1]):
+        found = gas.reactor(mass_fractions=given)(T=[1200.0]).solve((0.0, 1e-5)).y
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-15)
+    fuel, oxidizer = (gas.mole_fractions(gas.mass_fractions(text)) for text in ("H2:1", AIR))
+    runs = gas.reactor()(T=[1200.0], phi=0.8, fuel=fuel, oxidizer=oxidizer)
+    np.testing.assert_allclose(runs.solve((0.0, 1e-5)).y, wanted, rtol=1e-9, atol=1e-15)
+    for given, found in (
+        (Y[:3], r"shape \(3,\); give \d+ species"),
+        (np.stack([Y, Y]), "shape .*give one composition; columns"),
+        (3.0, "float; give species and amounts"),
+    ):
+        with pytest.raises(od.InputError, match=f"^mass_fractions: .*{found}"):
+            gas.reactor(mass_fractions=given)
+
+
 def test_delays_are_counted_from_the_start_of_each_reactor(gas):
     """Spans of their own say neither how long is waited nor what is counted from: times of events were delays."""
     runs = gas.reactor(fuel="H2", oxidizer=AIR)

@@ -15,24 +15,30 @@ from odeum.errors import InputError
 Composition = str | Mapping[str, float]
 
 
-def by_name(field: str, value: Composition, species: Sequence[str]) -> dict[str, float]:
-    """Amounts by species, of ``"O2:1, N2:3.76"`` or a mapping; a species alone counts once."""
+def by_name(field: str, value: Composition | Any, species: Sequence[str]) -> dict[str, float]:
+    """Amounts by species, of ``"O2:1, N2:3.76"``, a mapping or an array [species]; a species alone counts once."""
     if isinstance(value, Mapping):
         return {str(name): number(f"{field}.{name}", amount) for name, amount in value.items()}
     if not isinstance(value, str):
-        raise InputError(
-            field, type(value).__name__, 'give species and amounts, as "O2:1, N2:3.76" or a dict'
-        )
-    amounts: dict[str, float] = {}
+        if not hasattr(value, "__len__"):
+            raise InputError(
+                field, type(value).__name__, 'give species and amounts, as "O2:1, N2:3.76" or a dict'
+            )
+        array = amounts(field, value, species)
+        if array.ndim != 1:
+            remedy = "give one composition; columns named as species give each reactor its own"
+            raise InputError(field, f"an array of shape {array.shape}", remedy)
+        return dict(zip(species, array.tolist(), strict=True))
+    given: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in _parts(value, species))):
         name, amount = _named(part)
-        if name in amounts:
+        if name in given:
             raise InputError(field, f"{name} twice", "give each species once")
         try:
-            amounts[name] = float(amount)
+            given[name] = float(amount)
         except ValueError:
             raise InputError(field, repr(part), 'give species and amounts, as "O2:1, N2:3.76"') from None
-    return amounts
+    return given
 
 
 def _parts(text: str, species: Sequence[str]) -> Iterator[str]:

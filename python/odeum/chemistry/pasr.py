@@ -35,8 +35,8 @@ def pasr(
     *,
     T: Any = (400.0, 600.0, 800.0),
     p: Any = (1.0 * _odeum.ATM, 10.0 * _odeum.ATM, 25.0 * _odeum.ATM),
-    fuel: Composition | None = None,
-    oxidizer: Composition | None = None,
+    fuel: Composition | Any = None,
+    oxidizer: Composition | Any = None,
     phi: float = 1.0,
     particles: int = 100,
     residence_times: float = 10.0,
@@ -58,7 +58,7 @@ def pasr(
     mechanism : Mechanism
     T, p : array_like
         Temperatures [K] of what flows in, and pressures [Pa]: a run for each combination, `p` fastest.
-    fuel, oxidizer : str or dict, optional
+    fuel, oxidizer : str, dict or array [species], optional
         Amounts of their species [kmol]; CH4, else H2, and air unless said.
     phi : float
         Equivalence ratio.
@@ -123,6 +123,6 @@ def _list(field: str, value: Any) -> str:
     return ",".join(repr(float(x)) for x in array)
 
 
-def _composition(field: str, value: Composition, mechanism: Mechanism) -> str:
+def _composition(field: str, value: Composition | Any, mechanism: Mechanism) -> str:
     amounts = by_name(field, value, mechanism.species_names)
     return encodable(field, ",".join(f"{name}:{amount!r}" for name, amount in amounts.items()))

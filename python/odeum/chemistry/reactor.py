@@ -59,9 +59,9 @@ class Reactor(System):
     ----------
     mechanism : Mechanism
     kind : {"constant volume", "constant pressure"}
-    fuel, oxidizer : str or dict
+    fuel, oxidizer : str, dict or array [species]
         Amounts of their species [kmol], as ``"O2:1, N2:3.76"``; `sweep` and the others take them too.
-    mole_fractions, mass_fractions, moles, masses : str or dict
+    mole_fractions, mass_fractions, moles, masses : str, dict or array [species]
         Or what the gas is made of, in one of these ways. Without any, columns give mass fractions by species.
     **keys
         Other keys of ``[system]`` in a case file: `energy` ("adiabatic", "isothermal"), `temperature` [K],
