@@ -127,7 +127,7 @@ class Runs:
         """
         columns, labels = dict(self._columns), dict(self._labels)
         # A pandas Series has keys too: those of its rows.
-        is_table = hasattr(table, "keys") and getattr(table, "ndim", 2) == 2
+        is_table = callable(getattr(table, "keys", None)) and getattr(table, "ndim", 2) == 2
         named = {str(name): table[name] for name in table.keys()} if is_table else None
         if named == {}:
             remedy = "give at least one, as {'x': [1.0, 2.0]}; for one system take `system.runs()`"

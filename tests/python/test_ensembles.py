@@ -78,8 +78,9 @@ def test_columns_are_paired_by_place_only_where_their_labels_agree():
 
 def test_tables_are_no_series():
     pandas = pytest.importorskip("pandas")
-    for series in (pandas.Series([1.0, 2.0], name="x"), pandas.Series({"x": 1.0, "v": 2.0})):
-        with pytest.raises(od.InputError, match="Series.*DataFrame") as raised:
+    groups = pandas.DataFrame({"mu": [1.0, 2.0]}).groupby("mu")
+    for series in (pandas.Series([1.0, 2.0], name="x"), pandas.Series({"x": 1.0, "v": 2.0}), groups):
+        with pytest.raises(od.InputError, match="(Series|GroupBy).*DataFrame") as raised:
             van_der_pol().table(series)
         assert raised.value.field == "table"
 
