@@ -168,6 +168,24 @@ def test_remainders_have_the_slope_of_their_numbers():
         assert end["x"] - (x - x % b) == pytest.approx((x % b) * np.exp(-0.5), rel=1e-7) and end.steps < 60
 
 
+def test_tables_of_a_year_and_their_parts():
+    """A table of 365 points was refused."""
+    xp = np.arange(1500.0)
+    fp, k = np.sin(xp), 800
+
+    def f(t, y, x):
+        year = np.interp(x, xp[:365], fp[:365])
+        return [
+            year,
+            np.where(x < xp[k - 1], np.interp(x, xp[:k], fp[:k]), np.interp(x, xp[k - 1 :], fp[k - 1 :])),
+        ]
+
+    x = np.concatenate([np.linspace(-3.0, 1503.0, 400), xp[[0, 364, 798, 799, 800, 1499]]])
+    found = values(trace(f, ["a", "b"], ["x"]), {"x": x})
+    np.testing.assert_allclose(found["a"], np.interp(x, xp[:365], fp[:365]), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(found["b"], np.interp(x, xp, fp), rtol=1e-13, atol=1e-13)
+
+
 _LARGE = np.array([0.0, 1e-300, 1e-12, 0.3, 1.0 - 1e-12, 1.0, 1.0 + 1e-12, 7.0, 1e9, 1e20, 1e160, 1.7e308])
 
 

@@ -118,9 +118,9 @@ REFUSED = {
     "fmax": (lambda t, y: np.fmax(y, 1), "np.fmax of a symbol", "np.maximum"),
     "at": (lambda t, y: np.add.at(y, [0], 1), "np.add.at of symbols", "loop"),
     "large table": (
-        lambda t, y: np.interp(y, np.arange(300.0), np.arange(300.0)),
-        "300 points",
-        "256 at most",
+        lambda t, y: np.interp(y, np.arange(1025.0), np.arange(1025.0)),
+        "1025 points",
+        "1024 at most, fit a formula, or choose between tables: np.where(x < a, np.interp(x, xp[:k]",
     ),
     "places": (lambda t, y: np.interp(y, np.stack([0.0, y[0]]), [0.0, 1.0]), "between places", "constant xp"),
     "periodic": (lambda t, y: np.interp(y, [0.0, 1.0], [0.0, 1.0], period=1), "with a period", "x % period"),

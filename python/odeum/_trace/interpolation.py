@@ -13,8 +13,8 @@ from odeum._trace.refusal import Refusal
 from odeum._trace.symbol import Symbol
 from odeum._trace.ufuncs import elementwise
 
-# Each point is a piece of the text of an equation.
-_MOST_POINTS = 256
+# Each point is a piece of the text of an equation, which is evaluated at every x.
+_MOST_POINTS = 1024
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -27,7 +27,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if at.ndim != 1 or values.shape != at.shape or not len(at) or not (np.diff(at) > 0).all():
         raise Refusal("a table for np.interp that is none", "give as many values as increasing places")
     if len(at) > _MOST_POINTS:
-        remedy = f"take {_MOST_POINTS} at most, or fit a polynomial or another formula"
+        remedy = (
+            f"take {_MOST_POINTS} at most, fit a formula, or choose between tables: np.where(x < a, np.interp(x, xp[:k], "
+            "fp[:k]), np.interp(x, xp[k - 1:], fp[k - 1:])) with a = xp[k - 1]"
+        )
         raise Refusal(f"a table of {len(at)} points for np.interp", remedy)
     low = values[0] if left is None else left
     high = values[-1] if right is None else right
