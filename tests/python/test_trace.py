@@ -62,6 +62,20 @@ def _aliased(v):
     return w
 
 
+def special():
+    return pytest.importorskip("scipy.special")
+
+
+def _spline(x):
+    """As the message for splines says."""
+    s = pytest.importorskip("scipy.interpolate").CubicSpline([-1.0, 0.0, 0.5, 1.0], [0.0, 1.0, -1.0, 2.0])
+    polynomials = [np.polyval(c, x - a) for a, c in zip(s.x, s.c.T, strict=False)]
+    value = np.select([*(x < b for b in s.x[1:-1]), True], polynomials)
+    if x.dtype == float:
+        np.testing.assert_allclose(value, s(x))
+    return value
+
+
 # Each of three numbers; those that are functions of one number are taken for each element.
 TABLE = {
     "operators": lambda v: -v + 2 * v - v / 3 + 1 / (v + 3) + v**2 + 2.0**v + abs(v) + (+v),
@@ -165,7 +179,13 @@ TABLE = {
     "atleast": lambda v: np.atleast_1d(v[0]) + np.pad(v[1:], (1, 0)) + np.real(v),
     "copies": lambda v: copy.deepcopy(v) + copy.copy(v) + np.copy(v) + copy.deepcopy(v[0]),
     "isnan": lambda v: np.where(np.isnan(np.sqrt(v)), -1, v),
-    "expit": lambda v: pytest.importorskip("scipy.special").expit(v),
+    "range": lambda v: np.ptp(v) * v + np.ptp(np.outer(v, v), axis=0) - np.ptp(np.outer(v, v), 1, v * 0),
+    "vectorized": lambda v: np.vectorize(lambda x: 2 * x)(v),
+    "expit": lambda v: special().expit(v) + special().logit(0.5 + v / 4) + special().exp10(v),
+    "xlogy": lambda v: (
+        special().xlogy(v, v + 2) + special().xlog1py(v, v + 1) + special().xlogy(0 * v, v - 9)
+    ),
+    "a spline": lambda v: _spline(v),
 }
 
 

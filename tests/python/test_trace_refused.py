@@ -58,6 +58,10 @@ def _sparse(t, y):
     return pytest.importorskip("scipy.sparse").eye_array(1, format="csr") @ y
 
 
+def _scipy(module, call):
+    return lambda t, y: call(pytest.importorskip(f"scipy.{module}"), y)
+
+
 def _sequence():
     # A generator.
     yield 1.0
@@ -126,6 +130,39 @@ REFUSED = {
     "periodic": (lambda t, y: np.interp(y, [0.0, 1.0], [0.0, 1.0], period=1), "with a period", "x % period"),
     "where alone": (lambda t, y: np.where(y > 0), "a condition alone", "np.where(condition, a, b)"),
     "sparse": (_sparse, "TypeError", "S.toarray()"),
+    "by a sparse matrix": (
+        _scipy("sparse", lambda sp, y: y @ sp.eye_array(1, format="csr")),
+        "csr_array (",
+        "S.toarray()",
+    ),
+    "dot of a sparse matrix": (
+        _scipy("sparse", lambda sp, y: np.dot(y, sp.eye_array(1, format="csr"))),
+        "csr_array (",
+        "S.toarray()",
+    ),
+    "a number by @": (lambda t, y: y @ 2.0, "a number multiplies by `*`", "see the error above"),
+    "spline": (
+        _scipy("interpolate", lambda si, y: si.CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])(y)),
+        "a symbol where",
+        "np.interp(x, xp, fp); or, of a CubicSpline",
+    ),
+    "interp1d": (
+        _scipy("interpolate", lambda si, y: si.interp1d([0.0, 1.0], [0.0, 1.0])(y)),
+        "object arrays",
+        "np.interp(x, xp, fp)",
+    ),
+    "erf": (
+        _scipy("special", lambda special, y: special.erf(y)),
+        "scipy.special.erf of a symbol",
+        "no such function",
+    ),
+    "ufunc of Python": (lambda t, y: np.frompyfunc(abs, 1, 1)(y), "abs (vectorized) of", "np.vectorize"),
+    "ramp": (
+        lambda t, y: np.pad(y, (0, 1), "linear_ramp")[:1],
+        "np.pad of symbols with mode='linear_ramp'",
+        "np.concatenate",
+    ),
+    "product of polynomials": (lambda t, y: np.polymul(y, [1.0]), "np.polymul of symbols", "np.convolve"),
     "sum of conditions": (
         lambda t, y: [1.0 * ((y[0] > 1) + (y[0] > 2))],
         "nothing but conditions",

@@ -83,11 +83,10 @@ _OF_OBJECTS = frozenset(
     correlate cross cumulative_prod cumulative_sum delete diag diag_indices_from diagflat diagonal dsplit dstack ediff1d
     einsum_path expand_dims extract fftshift fill_diagonal fix flip fliplr flipud hsplit hstack ifftshift imag inner
     insert iscomplex iscomplexobj isreal isrealobj kron matmul matrix_norm matrix_power matrix_transpose
-    may_share_memory meshgrid moveaxis multi_dot outer pad permute_dims place polyadd polyder polydiv polyint polymul
-    polysub ptp put put_along_axis putmask ravel real real_if_close repeat reshape resize result_type roll
-    rollaxis rot90 shares_memory sliding_window_view split squeeze stack swapaxes take take_along_axis tensordot
-    tile trace transpose trapezoid tril tril_indices_from triu triu_indices_from unstack vander vdot vecdot
-    vector_norm vsplit vstack
+    may_share_memory meshgrid moveaxis multi_dot outer permute_dims place polyadd polyder polyint polysub put
+    put_along_axis putmask ravel real real_if_close repeat reshape resize result_type roll rollaxis rot90 shares_memory
+    sliding_window_view split squeeze stack swapaxes take take_along_axis tensordot tile trace transpose trapezoid tril
+    tril_indices_from triu triu_indices_from unstack vander vdot vecdot vector_norm vsplit vstack
     """.split()
 )
 # Conditions and numbers are numbers in the results of these; others make the kind of one array of all.
@@ -101,6 +100,7 @@ _REFUSED = {
     "nonzero": "write np.where(condition, a, b)",
     "piecewise": "write np.select(conditions, values)",
     "nansum": "write np.sum",
+    "polymul": "write np.convolve",
     "linspace": "write a + (b - a) * np.linspace(0, 1, n)",
     "gradient": "write the differences, as in (v[2:] - v[:-2]) / (2 * h)",
 }
@@ -198,6 +198,22 @@ def _empty_like(a: Any, dtype: Any = None, *_: Any, shape: Any = None, **__: Any
     return _full_like(a, math.nan, dtype, shape=shape)
 
 
+def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    largest, least = (_extremum(name)(a, axis, keepdims=keepdims) for name in ("maximum", "minimum"))
+    return np.subtract(largest, least, out=out)
+
+
+# What NumPy puts there for numbers alone.
+_PADS_OF_NUMBERS = "empty linear_ramp maximum median minimum".split()
+
+
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    if mode in _PADS_OF_NUMBERS:
+        remedy = "write np.concatenate([a, b]), where b has what is to stand there, as [np.max(a)]"
+        raise Refusal(f"np.pad of symbols with mode={mode!r}", remedy)
+    return _by_numpy(np.pad, (array, pad_width, mode), options)
+
+
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     return linear.norm(objects(x), ord, axis, keepdims)
 
@@ -290,6 +306,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.linalg.norm: _norm,
     np.einsum: _einsum,
     np.diff: _diff,
+    np.ptp: _ptp,
+    np.pad: _pad,
     np.round: _round,
     np.around: _round,
     np.nan_to_num: _nan_to_num,

@@ -298,6 +298,24 @@ def expit(x: Any) -> Any:
     return divide(1.0, add(1.0, exp(negative(x))))
 
 
+def logit(x: Any) -> Any:
+    """ln x/(1 - x), near its zero by log1p."""
+    rest = subtract(1.0, x)
+    near = log1p(divide(subtract(scale(2.0, x), 1.0), rest))
+    return where(less(absolute(subtract(x, 0.5)), 0.2), near, ln(divide(x, rest)))
+
+
+def _times(logarithm: Function) -> Function:
+    """A number times a logarithm: zero where the number is, even if there is no logarithm."""
+
+    def times(x: Any, y: Any) -> Any:
+        value = logarithm(y)
+        is_none = logical_and(logical_and(equal(x, 0.0), equal(y, y)), logical_not(_is_finite(value)))
+        return where(is_none, 0.0, multiply(x, value))
+
+    return times
+
+
 # What to write for conditions a and b.
 _INSTEAD = {
     "add": "write a | b; or, to count them, 1.0*a + 1.0*b or np.sum(np.stack([a, b]))",
@@ -400,5 +418,9 @@ _NAMED: dict[str, Function] = {
     "bitwise_or": _bits("bitwise_or", logical_or),
     "bitwise_xor": _bits("bitwise_xor", logical_xor),
     "invert": _bits("invert", logical_not),
+    "exp10": lambda x: power(10.0, x),
+    "logit": logit,
+    "xlogy": _times(ln),
+    "xlog1py": _times(log1p),
 }
 ELEMENTWISE = {name: _as_in_numpy(name, function) for name, function in _NAMED.items()}

@@ -9,7 +9,7 @@ import numpy as np
 from odeum._trace.array import Array, Objects, conditions, numeric, objects, wrap
 from odeum._trace.elementwise import add, multiply, sqrt, square
 from odeum._trace.refusal import Refusal
-from odeum._trace.symbol import Symbol
+from odeum._trace.symbol import Symbol, constant
 from odeum._trace.ufuncs import elementwise
 
 
@@ -35,8 +35,12 @@ def refuse_conditions(*operands: Objects) -> None:
 def matmul(a: Objects, b: Objects) -> Any:
     """`a @ b`."""
     refuse_conditions(a, b)
-    if not a.ndim or not b.ndim:
-        raise ValueError("`@` is of arrays: a number multiplies by `*`")
+    for operand in (a, b):
+        if not operand.ndim:
+            if not isinstance(operand.item(), Symbol):
+                # A sparse matrix is no number either.
+                constant(operand.item())
+            raise ValueError("`@` is of arrays: a number multiplies by `*`")
     left = numeric(a)[None, :] if a.ndim == 1 else numeric(a)
     right = numeric(b)[:, None] if b.ndim == 1 else numeric(b)
     if left.shape[-1] != right.shape[-2]:

@@ -11,6 +11,13 @@ import numpy as np
 
 from odeum.errors import InputError
 
+SPARSE = "write S.toarray() for a sparse matrix S: its zeros make no terms"
+# What to write for objects of SciPy, by the folder they come from.
+_OF_SCIPY = {
+    "sparse": SPARSE,
+    "interpolate": "write np.interp(x, xp, fp); or, of a CubicSpline s and the like, which is of numbers alone, its "
+    "polynomials: np.select([*(x < b for b in s.x[1:-1]), True], [np.polyval(c, x - a) for a, c in zip(s.x, s.c.T)])",
+}
 # Files whose lines say nothing to who wrote the function.
 _INNER = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent), "<__array_function__")
 _INSTALLED = sysconfig.get_paths()["purelib"]
@@ -49,6 +56,10 @@ def _frames(error: BaseException) -> list[traceback.FrameSummary]:
 def refused(error: Exception) -> InputError:
     """The `InputError` for what was raised inside a traced function."""
     where = place(error)
+    for folder, instead in _OF_SCIPY.items():
+        if any(f"/scipy/{folder}/" in Path(frame.filename).as_posix() for frame in _frames(error)):
+            found = error.found if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
+            return InputError("f", f"{found}{where}", instead)
     match error:
         case Refusal():
             return InputError("f", error.found + where, error.remedy)
@@ -59,6 +70,4 @@ def refused(error: Exception) -> InputError:
             return InputError("f", f"recursion without end{where}", remedy)
         case _:
             remedy = "see the error above: f must take arrays of symbols as it takes arrays of numbers"
-            if any("sparse" in Path(frame.filename).parts for frame in _frames(error)):
-                remedy = "write S.toarray() for a sparse matrix S: its zeros make no terms"
             return InputError("f", f"{type(error).__name__}: {error}{where}", remedy)

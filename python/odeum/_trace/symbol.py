@@ -10,7 +10,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from odeum._trace.operations import NOT_EQUAL, SELECT, Operation
 from odeum._trace.record import Record
-from odeum._trace.refusal import Refusal, UnknownName
+from odeum._trace.refusal import SPARSE, Refusal, UnknownName
 
 BRANCH = "write np.where(condition, a, b), np.minimum or np.maximum; make arrays of symbols by np.stack"
 FLOAT = "write np.exp for math.exp, np.zeros_like(y) for np.zeros(n), and no dtype=float"
@@ -135,7 +135,8 @@ def constant(value: Any) -> float:
     try:
         x = float(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise Refusal(f"{type(value).__name__} ({error})", "give a number") from error
+        remedy = SPARSE if hasattr(value, "toarray") else "give a number"
+        raise Refusal(f"{type(value).__name__} ({error})", remedy) from error
     if not math.isfinite(x):
         remedy = "equations have finite numbers; np.empty_like(y) has no values until they are assigned"
         raise Refusal(f"the number {x}", remedy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,10 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
         return tuple(call(part, method, inputs, options) for part in (np.floor_divide, np.remainder))
     function = ELEMENTWISE.get(name)
     if function is None:
-        remedy = _INSTEAD.get(name, f"it cannot be written as an expression; {_others(name)}")
-        raise Refusal(f"np.{name} of a symbol", remedy)
+        remedy = _INSTEAD.get(name, f"equations have no such function; {_others(name)}")
+        if name.endswith(" (vectorized)"):
+            remedy = "call it for each number, as np.vectorize(function) does"
+        raise Refusal(f"{_spelling(name, ufunc)} of a symbol", remedy)
     if method == "__call__":
         if not options and all(isinstance(x, _SCALARS) for x in inputs):
             return function(*inputs)
@@ -60,7 +63,16 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
 
 
 def _others(name: str) -> str:
-    return nearest(name, [f"np.{other}" for other in ELEMENTWISE])
+    return nearest(name, [_spelling(other) for other in ELEMENTWISE])
+
+
+def _spelling(name: str, ufunc: Any = None) -> str:
+    """A universal function as one writes it: NumPy's, SciPy's, or another, which has a name alone."""
+    for prefix, module in (("np", np), ("scipy.special", sys.modules.get("scipy.special"))):
+        found = getattr(module, name, None)
+        if found is not None and (ufunc is None or found is ufunc):
+            return f"{prefix}.{name}"
+    return name
 
 
 def elementwise(function: Function, *inputs: Any) -> Any:
