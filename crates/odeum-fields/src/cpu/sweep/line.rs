@@ -71,12 +71,18 @@ fn write<L: Lanes>(
     at: At,
     out: Row<'_, L>,
 ) -> L {
+    let kind = out.kind();
     let mut non_finite = L::lit(0.0);
-    L::outline(Write { origin, scratch, s, at, out, non_finite: &mut non_finite });
+    let write = Write { origin, scratch, s, at, out, non_finite: &mut non_finite };
+    match kind {
+        (true, true) => L::outline(Through::<L, true, true>(write)),
+        (true, false) => L::outline(Through::<L, true, false>(write)),
+        (false, true) => L::outline(Through::<L, false, true>(write)),
+        (false, false) => L::outline(Through::<L, false, false>(write)),
+    }
     non_finite
 }
 
-/// [`write()`] out of line: its loop wants all registers.
 struct Write<'a, 'o, L: Lanes> {
     origin: &'a Origin<'o, L::Scalar>,
     scratch: &'a mut Scratch<L::Scalar>,
@@ -86,22 +92,15 @@ struct Write<'a, 'o, L: Lanes> {
     non_finite: &'a mut L,
 }
 
-impl<L: Lanes> Outlined for Write<'_, '_, L> {
+/// [`write()`] to one kind of row, out of line: its loop wants all registers.
+struct Through<'a, 'o, L: Lanes, const SIMPLE: bool, const STREAMS: bool>(Write<'a, 'o, L>);
+
+impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Outlined
+    for Through<'_, '_, L, SIMPLE, STREAMS>
+{
     #[inline(always)]
     fn run(self) {
-        match self.out.kind() {
-            (true, true) => self.through::<true, true>(),
-            (true, false) => self.through::<true, false>(),
-            (false, true) => self.through::<false, true>(),
-            (false, false) => self.through::<false, false>(),
-        }
-    }
-}
-
-impl<L: Lanes> Write<'_, '_, L> {
-    #[inline(always)]
-    fn through<const SIMPLE: bool, const STREAMS: bool>(self) {
-        let Write { origin, scratch, s, at, out, non_finite } = self;
+        let Through(Write { origin, scratch, s, at, out, non_finite }) = self;
         let plan = origin.plan;
         let padded = s * scratch.stride..(s + 1) * scratch.stride;
         let kept = Kept(has_gains(plan, s).then_some(&scratch.gains[padded.clone()][PAD..]));
