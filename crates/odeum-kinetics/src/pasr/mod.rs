@@ -135,14 +135,16 @@ impl Pasr {
     /// Inflow, then pairing.
     fn exchange(&mut self, dt: f64) {
         let n = self.n_particles();
-        let n_out = pairs::due(&mut self.flow, n as f64 * dt / self.settings.tau_res);
+        let n_out = pairs::due(&mut self.flow, n as f64 * dt / self.settings.tau_res, 1.0);
         let n_out = n_out.min(n / 2);
         pairs::select(&mut self.list, 2 * n_out, 0, &mut self.random);
         for i in 0..n_out {
             let gas = self.inflow.next().clone();
             self.replace(self.list[n - 1 - 2 * i], &gas);
         }
-        let n_pairs = pairs::due(&mut self.parting, 0.5 * n as f64 * dt / self.settings.tau_pair);
+        // A pair alone has no other to change partners with.
+        let parting = 0.5 * n as f64 * dt / self.settings.tau_pair;
+        let n_pairs = pairs::due(&mut self.parting, parting, 2.0);
         pairs::select(&mut self.list, n_pairs, 2 * n_out, &mut self.random);
         pairs::rotate(&mut self.list, n_pairs);
         self.n_inflow += n_out;

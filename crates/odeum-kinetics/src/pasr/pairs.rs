@@ -27,12 +27,16 @@ pub(super) fn rotate(list: &mut [usize], count: usize) {
     }
 }
 
-/// How many events a counter has come to after `more` of them; the rest stays, also a negative one.
-pub(super) fn due(counter: &mut f64, more: f64) -> usize {
+/// How many events a counter has come to after `more` of them, or none where these are fewer than
+/// `least`; the rest stays, also a negative one.
+pub(super) fn due(counter: &mut f64, more: f64, least: f64) -> usize {
     *counter += more;
     let whole = counter.round();
+    if whole < least {
+        return 0;
+    }
     *counter -= whole;
-    whole.max(0.0) as usize
+    whole as usize
 }
 
 #[cfg(test)]
@@ -95,8 +99,17 @@ mod tests {
     #[test]
     fn events_come_as_often_as_they_should() {
         let mut counter = 0.0;
-        let events: Vec<usize> = (0..10).map(|_| due(&mut counter, 0.3)).collect();
+        let events: Vec<usize> = (0..10).map(|_| due(&mut counter, 0.3, 1.0)).collect();
         assert_eq!(events.iter().sum::<usize>(), 3);
         assert!(events.iter().all(|n| *n <= 1) && counter.abs() < 1e-15);
+    }
+
+    #[test]
+    fn events_that_come_in_twos_wait_for_one_another() {
+        let mut counter = 0.0;
+        let events: Vec<usize> = (0..200).map(|_| due(&mut counter, 0.3, 2.0)).collect();
+        assert_eq!(events.iter().sum::<usize>(), 60);
+        assert!(events.iter().all(|n| *n == 0 || *n == 2) && counter.abs() < 1e-12);
+        assert_eq!(due(&mut counter, 2.6, 2.0), 3);
     }
 }

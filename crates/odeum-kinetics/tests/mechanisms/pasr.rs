@@ -102,7 +102,9 @@ fn events_come_as_often_as_the_times_demand() {
     let flow = pasr.run(inert, |pasr| {
         let (t, n) = (pasr.time(), 58.0);
         assert!((pasr.n_inflow() as f64 - n * t / 0.0073).abs() <= 0.5 + 1e-9);
-        assert!((pasr.n_parted() as f64 - 0.5 * n * t / 0.0031).abs() <= 0.5 + 1e-9);
+        // In the last, shorter step one pair may be due, which has no other to part with.
+        let waiting = if pasr.steps() < 236 { 0.5 } else { 1.5 };
+        assert!((pasr.n_parted() as f64 - 0.5 * n * t / 0.0031).abs() <= waiting + 1e-9);
         saved += 1;
         ControlFlow::Continue(())
     });
@@ -151,6 +153,32 @@ fn pairing_brings_all_particles_together() {
     };
     let (often, seldom) = (spread(5e-4), spread(5e-1));
     assert!(often < 0.5 * seldom, "{often} K, {seldom} K");
+}
+
+#[test]
+fn a_few_particles_change_partners_too() {
+    // Fewer than two pairs are due in a step, and one pair has no other to change partners with.
+    let (_, kinetics) = kinetics();
+    for n_particles in [4, 10, 20] {
+        let spread = |tau_pair: f64| {
+            let settings = PasrSettings { tau_pair, n_particles, ..settings() };
+            let feed = Feed::NonPremixed;
+            let settings = PasrSettings { feed, tau_mix: 1e-4, n_residence_times: 5.0, ..settings };
+            let mut pasr = Pasr::new(kinetics.clone(), settings).unwrap();
+            let (mut sum, mut times) = (0.0, 0.0);
+            let flow = pasr.run(inert, |pasr| {
+                let (h, n) = (pasr.enthalpies(), n_particles as f64);
+                let mean = h.iter().sum::<f64>() / n;
+                sum += (h.iter().map(|h| (h - mean).powi(2)).sum::<f64>() / n).sqrt();
+                times += 1.0;
+                ControlFlow::Continue(())
+            });
+            assert!(flow.unwrap());
+            sum / times
+        };
+        let (often, seldom) = (spread(5e-4), spread(5e-1));
+        assert!(often < 0.6 * seldom, "{n_particles}: {often} J/kg, {seldom} J/kg");
+    }
 }
 
 #[test]
