@@ -71,6 +71,7 @@ def test_bad_settings_are_refused(gas):
     for options, said in [
         ({"particles": 9}, "^`?particles`?: found 9; give an even number"),
         ({"particles": -2}, "particles"),
+        ({"particles": 2**63}, "particles.*give 1 to 1000000"),
         ({"tau_mix": -1.0}, "tau_mix"),
         ({"fuel": "H3"}, "H3"),
         ({"T": []}, "T"),

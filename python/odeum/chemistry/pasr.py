@@ -63,7 +63,7 @@ def pasr(
     phi : float
         Equivalence ratio.
     particles : int
-        An even number.
+        An even number, to 1,000,000.
     residence_times : float
         Duration of a run.
     tau_res, tau_mix, tau_pair : float, optional
@@ -82,7 +82,7 @@ def pasr(
     PasrStates
     """
     # What the command says of these is in its own units and names.
-    pressures, count = positive("p", p), whole("particles", particles, 1)
+    pressures, count = positive("p", p), whole("particles", particles, 1, 1_000_000)
     if count % 2 == 1:
         raise InputError("particles", str(count), "give an even number: they mix in pairs")
     options: dict[str, Any] = {

@@ -43,6 +43,8 @@ pub struct Pasr {
     steps: usize,
     n_inflow: usize,
     n_parted: usize,
+    /// Whether [`run`](Pasr::run) has shown the start.
+    start_shown: bool,
 }
 
 impl Pasr {
@@ -66,6 +68,7 @@ impl Pasr {
             steps: 0,
             n_inflow: 0,
             n_parted: 0,
+            start_shown: false,
             kinetics,
             settings,
         };
@@ -89,8 +92,11 @@ impl Pasr {
         mut react: impl FnMut(&mut [f64], f64) -> Result<(), E>,
         mut save: impl FnMut(&Pasr) -> ControlFlow<()>,
     ) -> Result<bool, RunError<E>> {
-        if self.steps == 0 && save(self).is_break() {
-            return Ok(false);
+        if self.steps == 0 && !self.start_shown {
+            self.start_shown = true;
+            if save(self).is_break() {
+                return Ok(false);
+            }
         }
         while self.steps < self.n_steps() {
             self.step(&mut react)?;

@@ -15,6 +15,9 @@ const TAU_MIX: &str = "a mixing time above 1/4000 of the smaller of residence an
                        time: the time steps would have more than 10000 turns of mixing and \
                        reaction";
 
+/// Particles that a reactor may have.
+const MOST_PARTICLES: usize = 1_000_000;
+
 /// How fuel and oxidizer enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Feed {
@@ -40,7 +43,7 @@ pub struct PasrSettings {
     pub temperature: f64,
     /// Pressure \[Pa\].
     pub pressure: f64,
-    /// Number of particles, even.
+    /// Number of particles, even, from 2 to 1,000,000.
     pub n_particles: usize,
     /// Residence time \[s\].
     pub tau_res: f64,
@@ -103,9 +106,10 @@ impl PasrSettings {
                 return Err(PasrError::Setting { field, value, expected: "a positive number" });
             }
         }
-        if self.n_particles == 0 || !self.n_particles.is_multiple_of(2) {
+        if !(2..=MOST_PARTICLES).contains(&self.n_particles) || !self.n_particles.is_multiple_of(2)
+        {
             let value = self.n_particles as f64;
-            let expected = "an even number of particles: they mix in pairs";
+            let expected = "an even number of particles from 2 to 1000000: they mix in pairs";
             return Err(PasrError::Setting { field: "n_particles", value, expected });
         }
         if self.n_substeps(self.longest_step()) > MOST_SUBSTEPS {

@@ -235,6 +235,24 @@ fn a_stopped_run_goes_on() {
     assert_eq!(parts.states(), whole.states());
 }
 
+#[test]
+fn a_run_stopped_at_every_state_sees_each_once() {
+    let (_, kinetics) = kinetics();
+    let settings = PasrSettings { n_particles: 4, n_residence_times: 0.02, ..settings() };
+    let mut pasr = Pasr::new(kinetics, settings).unwrap();
+    let mut seen = Vec::new();
+    let mut calls = 0;
+    let mut stop = |pasr: &Pasr| {
+        seen.push(pasr.steps());
+        ControlFlow::Break(())
+    };
+    while !pasr.run(inert, &mut stop).unwrap() {
+        calls += 1;
+        assert!(calls < 10, "no state is shown for ever");
+    }
+    assert!(seen.into_iter().eq(0..=pasr.n_steps()));
+}
+
 /// Every particle relaxes towards its own equilibrium in a millisecond.
 fn relax(kinetics: &Kinetics, states: &mut [f64], dt: f64) {
     let n_species = kinetics.n_species();
@@ -334,7 +352,10 @@ fn errors_name_the_setting() {
     assert!(Pasr::new(kinetics.clone(), PasrSettings { tau_mix, ..good() }).is_ok());
     assert!(message(PasrSettings { tau_res: f64::NAN, ..good() }).starts_with("tau_res = NaN"));
     assert!(message(PasrSettings { n_particles: 7, ..good() }).contains("even"));
-    assert!(message(PasrSettings { n_particles: 0, ..good() }).starts_with("n_particles"));
+    for n_particles in [0, 1_000_002, usize::MAX - 1] {
+        let message = message(PasrSettings { n_particles, ..good() });
+        assert!(message.contains("from 2 to 1000000"), "{message}");
+    }
     let fuel = vec![("CH4".to_owned(), 1.0)];
     assert!(message(PasrSettings { fuel, ..good() }).starts_with("fuel: no species \"CH4\""));
     assert!(message(PasrSettings { oxidizer: vec![], ..good() }).starts_with("oxidizer"));
