@@ -7,17 +7,26 @@ pub struct Feature {
     pub name: &'static str,
     /// What it is.
     pub meaning: &'static str,
-    /// Whether the readers take it; otherwise a file that has it is refused.
-    pub supported: bool,
+    /// What to do about it, where the readers do not take it: a file that has it is refused.
+    pub remedy: Option<&'static str>,
 }
 
 const fn yes(name: &'static str, meaning: &'static str) -> Feature {
-    Feature { name, meaning, supported: true }
+    Feature { name, meaning, remedy: None }
 }
 
-const fn no(name: &'static str, meaning: &'static str) -> Feature {
-    Feature { name, meaning, supported: false }
+const fn no(name: &'static str, meaning: &'static str, remedy: &'static str) -> Feature {
+    Feature { name, meaning, remedy: Some(remedy) }
 }
+
+/// Of a rate: without it the reaction would have another one.
+const FIT: &str = "fit the rate by A, b and E or by PLOG, or leave the reaction out";
+/// Of what is no reaction of a gas.
+const REACTION: &str = "leave the reaction out";
+/// Of what changes no rate.
+const NO_RATE: &str = "leave it out, which changes no rate";
+const DATA: &str = "give NASA7, NASA9, Shomate or constant-cp";
+const PHASE: &str = "choose a phase of an ideal gas";
 
 /// All features that the readers know.
 pub const FEATURES: &[Feature] = &[
@@ -46,50 +55,53 @@ pub const FEATURES: &[Feature] = &[
     yes("RORD", "Chemkin: orders of the rate that REV gives"),
     yes("UNITS", "Chemkin: units of one reaction"),
     yes("DUPLICATE", "Chemkin"),
-    no("Blowers-Masel", "activation energy that depends on the reaction enthalpy"),
-    no("linear-Burke", "mixture rule of falloff rates"),
-    no("two-temperature-plasma", "electron temperature"),
-    no("electron-collision-plasma", "cross sections"),
-    no("interface-Arrhenius", "surface reactions"),
-    no("interface-Blowers-Masel", "surface reactions"),
-    no("sticking-Arrhenius", "surface reactions"),
-    no("sticking-Blowers-Masel", "surface reactions"),
-    no("electrochemical", "charge transfer at surfaces"),
-    no("extensible", "rates written as code"),
-    no("custom-rate-function", "rates written as code"),
-    no("piecewise-Gibbs", "thermodynamic model"),
-    no("ideal-surface", "phase model"),
-    no("coverage-dependent-surface", "phase model"),
-    no("surface", "kinetics of surfaces"),
-    no("edge", "kinetics of edges"),
-    no("plasma", "phase model"),
-    no("Redlich-Kwong", "phase model of a real gas"),
-    no("Peng-Robinson", "phase model of a real gas"),
-    no("ideal-molal-solution", "phase model"),
-    no("ideal-condensed", "phase model"),
-    no("fixed-stoichiometry", "phase model"),
-    no("pure-fluid", "phase model"),
-    no("electron-cloud", "phase model"),
-    no("LT", "Chemkin: Landau-Teller rate"),
-    no("RLT", "Chemkin: Landau-Teller reverse rate"),
-    no("JAN", "Chemkin: polynomial fit of ln k"),
-    no("FIT1", "Chemkin: power series of ln k"),
-    no("EXCI", "Chemkin: energy loss of excitation"),
-    no("MOME", "Chemkin: momentum-transfer collision frequency"),
-    no("XSMI", "Chemkin: collision cross section of ions"),
-    no("TDEP", "Chemkin: species temperature"),
-    no("HV", "Chemkin: photon"),
-    no("USRPROG", "Chemkin: rates written as code"),
+    no("Blowers-Masel", "activation energy that depends on the reaction enthalpy", FIT),
+    no("linear-Burke", "mixture rule of falloff rates", FIT),
+    no("two-temperature-plasma", "electron temperature", FIT),
+    no("electron-collision-plasma", "cross sections", FIT),
+    no("interface-Arrhenius", "surface reactions", REACTION),
+    no("interface-Blowers-Masel", "surface reactions", REACTION),
+    no("sticking-Arrhenius", "surface reactions", REACTION),
+    no("sticking-Blowers-Masel", "surface reactions", REACTION),
+    no("electrochemical", "charge transfer at surfaces", REACTION),
+    no("extensible", "rates written as code", FIT),
+    no("custom-rate-function", "rates written as code", FIT),
+    no("piecewise-Gibbs", "thermodynamic model", DATA),
+    no("ideal-surface", "phase model", PHASE),
+    no("coverage-dependent-surface", "phase model", PHASE),
+    no("surface", "kinetics of surfaces", PHASE),
+    no("edge", "kinetics of edges", PHASE),
+    no("plasma", "phase model", PHASE),
+    no("Redlich-Kwong", "phase model of a real gas", PHASE),
+    no("Peng-Robinson", "phase model of a real gas", PHASE),
+    no("ideal-molal-solution", "phase model", PHASE),
+    no("ideal-condensed", "phase model", PHASE),
+    no("fixed-stoichiometry", "phase model", PHASE),
+    no("pure-fluid", "phase model", PHASE),
+    no("electron-cloud", "phase model", PHASE),
+    no("LT", "Chemkin: Landau-Teller rate", FIT),
+    no("RLT", "Chemkin: Landau-Teller reverse rate", FIT),
+    no("JAN", "Chemkin: polynomial fit of ln k", FIT),
+    no("FIT1", "Chemkin: power series of ln k", FIT),
+    no("EXCI", "Chemkin: energy loss of excitation", NO_RATE),
+    no("MOME", "Chemkin: momentum-transfer collision frequency", REACTION),
+    no("XSMI", "Chemkin: collision cross section of ions", REACTION),
+    no("TDEP", "Chemkin: species temperature", FIT),
+    no("HV", "Chemkin: photon", NO_RATE),
+    no("USRPROG", "Chemkin: rates written as code", FIT),
 ];
+
+/// Whether this is the name of something that is known and not supported.
+pub(crate) fn is_refused(name: &str) -> bool {
+    FEATURES.iter().any(|feature| feature.name == name && feature.remedy.is_some())
+}
 
 /// A remedy for something of this name that is not supported.
 pub(crate) fn advice(name: &str) -> String {
-    match FEATURES.iter().find(|feature| !feature.supported && feature.name == name) {
-        Some(feature) => {
-            format!(
-                "leave it out ({}); supported are ideal gases and their rate laws",
-                feature.meaning
-            )
+    let feature = FEATURES.iter().find(|feature| feature.name == name);
+    match feature.and_then(|feature| Some((feature.remedy?, feature.meaning))) {
+        Some((remedy, meaning)) => {
+            format!("{remedy} ({meaning}); supported are ideal gases and their rate laws")
         }
         None => "correct the name; supported are ideal gases and their rate laws".to_owned(),
     }

@@ -47,7 +47,11 @@ fn one_thing_wrong_in_yaml() {
         ),
         ("length: cm, quantity: mol, act", "length: mol, quantity: mol, act", "no unit of length"),
         ("thermo: ideal-gas", "thermo: plasma", "no phase of an ideal gas"),
-        ("type: Chebyshev", "type: Blowers-Masel", "'Blowers-Masel' is not supported"),
+        (
+            "type: Chebyshev",
+            "type: Blowers-Masel",
+            "'Blowers-Masel' is not supported; fit the rate",
+        ),
         ("type: Chebyshev", "type: linear-Burke", "'linear-Burke' is not supported"),
         ("pressure-range: [0.01 atm, 100 atm]", "pressure-range: [1 atm, 0.1 atm]", "ascending"),
         (
@@ -61,7 +65,11 @@ fn one_thing_wrong_in_yaml() {
             "2 temperatures for 2 rows",
         ),
         ("7.376e-12, -917.9, 0.683]", "7.376e-12, -917.9]", "7 coefficients"),
-        ("model: Shomate", "model: piecewise-Gibbs", "'piecewise-Gibbs' is not supported"),
+        (
+            "model: Shomate",
+            "model: piecewise-Gibbs",
+            "'piecewise-Gibbs' is not supported; give NASA7",
+        ),
         ("composition: {Ar: 1}", "composition: {Zz: 1}", "element Zz"),
         ("composition: {Ar: 1}", "composition: {Ar: 1e300}", "atoms of Ar"),
         ("composition: {Ar: 1}", "composition: {}", "no atoms"),
@@ -143,10 +151,23 @@ fn one_thing_wrong_in_chemkin() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for word in ["LT", "RLT", "XSMI", "MOME", "TDEP", "JAN", "FIT1", "EXCI"] {
+    // Without its line the reaction has another rate.
+    let (fit, reaction) = ("fit the rate by A, b and E or by PLOG", "leave the reaction out");
+    for (word, remedy) in [
+        ("LT", fit),
+        ("RLT", fit),
+        ("XSMI", reaction),
+        ("MOME", reaction),
+        ("TDEP", fit),
+        ("JAN", fit),
+        ("FIT1", fit),
+        ("USRPROG", fit),
+        ("EXCI", "leave it out, which changes no rate"),
+    ] {
         for text in [format!("  {word}/1 2/\n"), format!("  {word}\n")] {
             let message = chemkin_error(&CHEMKIN.replacen("  DUP\n", &format!("  DUP\n{text}"), 1));
-            assert!(message.contains(&format!("'{word}' is not supported")), "{message}");
+            let expected = format!("'{word}' is not supported; {remedy}");
+            assert!(message.contains(&expected), "{message}");
         }
     }
 }

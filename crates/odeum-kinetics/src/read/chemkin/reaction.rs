@@ -236,7 +236,7 @@ fn auxiliary(
         }
         let named = species.contains_key(word);
         if known.is_none() && key != "CHEB" && !named {
-            let what = if support::FEATURES.iter().any(|f| f.name == key && !f.supported) {
+            let what = if support::is_refused(&key) {
                 format!("the keyword '{}' is not supported", quote(word))
             } else {
                 format!("'{}' is neither a keyword nor a species", quote(word))
