@@ -1,7 +1,7 @@
 //! What Chemkin texts mean where it is easily mistaken.
 
 use odeum_kinetics::Mechanism;
-use odeum_kinetics::mechanism::Rate;
+use odeum_kinetics::mechanism::{Rate, Thermo};
 use odeum_kinetics::read::{self, Named, ReadErrors};
 
 /// Three lines of coefficients.
@@ -256,5 +256,47 @@ fn tables_of_rates_have_no_third_body() {
             let [problem] = &errors.problems[..] else { panic!("{errors}") };
             assert!(problem.found.contains("M in a tabulated rate"), "{errors}");
         }
+    }
+}
+
+/// Without columns 66 to 73 the ranges join where the section says; a section without ALL that says nothing takes that from
+/// the file of thermodynamic data.
+#[test]
+fn middle_temperatures_may_be_those_of_the_section() {
+    let entry = |middle: &str| {
+        let temperatures = format!("G   200.000  3500.000{middle:8}      1");
+        format!("{:24}{:20}{temperatures}\n{COEFFICIENTS}", "H2O", "H   2O   1")
+    };
+    let middle = |own: &str, file: Option<&str>| {
+        let text = format!("ELEMENTS H O END\nSPECIES H2O END\n{own}");
+        let file = file.map(|text| Named { file: "therm.dat", text });
+        let read = read::chemkin(Named { file: "f.inp", text: &text }, file)?;
+        match &read.mechanism.species[0].thermo {
+            Thermo::Nasa7(ranges) => Ok::<_, ReadErrors>(ranges[0].high),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (blank, given) = (entry(""), entry(" 1000.00"));
+    let section = |defaults: &str, entry: &str| format!("THERMO{defaults}\n{entry}END\n");
+    for (defaults, expected) in [
+        (" ALL\n 300. 900. 5000.", 900.0),
+        (" ALL\n 300. 900. 5000. 1", 900.0),
+        (" ALL\n   300.000   900.000  5000.000 of all species", 900.0),
+        ("\n! of all\n 300. 900. 5000. ! K", 900.0),
+    ] {
+        assert_eq!(middle(&section(defaults, &blank), None), Ok(expected), "{defaults}");
+        assert_eq!(middle(&section(defaults, &given), None), Ok(1000.0), "{defaults}");
+        let file = section(defaults, &given);
+        assert_eq!(middle(&section("", &blank), Some(&file)), Ok(expected), "{defaults}");
+        let own = section("\n 300. 800. 5000.", &blank);
+        assert_eq!(middle(&own, Some(&file)), Ok(800.0), "{defaults}");
+        assert_eq!(middle("", Some(&section(defaults, &blank))), Ok(expected), "{defaults}");
+    }
+    for (defaults, after) in
+        [("", "none after THERMO"), ("\n 300. 4000. 5000.", "that after THERMO is 4000")]
+    {
+        let message = middle(&section(defaults, &blank), None).unwrap_err().to_string();
+        let expected = format!("H2O: no middle temperature in columns 66 to 73, and {after}");
+        assert!(message.contains(&expected), "{message}");
     }
 }

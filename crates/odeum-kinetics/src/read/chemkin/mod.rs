@@ -44,19 +44,26 @@ pub(super) fn read(
     let index: HashMap<String, usize> =
         names.iter().enumerate().map(|(i, name)| (name.0.to_owned(), i)).collect();
     let wanted = |name: &str| index.contains_key(name);
+    let second = thermo.map(|thermo| {
+        let mut sections = Sections::default();
+        log.enter(thermo.file);
+        sections.split(thermo.text, true, log);
+        log.enter(mechanism.file);
+        (thermo.file, sections.thermo)
+    });
+    let mut shared = second.iter().flat_map(|(_, sections)| sections);
+    let shared = shared.find_map(|(_, lines)| thermo::defaults(lines));
     let mut data = HashMap::new();
     for (header, lines) in &sections.thermo {
-        thermo::read(*header, lines, &wanted, &mut data, log);
+        thermo::read(*header, lines, shared, &wanted, &mut data, log);
     }
     for entry in data.values_mut().flatten() {
         entry.own = true;
     }
-    if let Some(thermo) = thermo {
-        log.enter(thermo.file);
-        let mut second = Sections::default();
-        second.split(thermo.text, true, log);
-        for (header, lines) in &second.thermo {
-            thermo::read(*header, lines, &wanted, &mut data, log);
+    if let Some((file, sections)) = &second {
+        log.enter(file);
+        for (header, lines) in sections {
+            thermo::read(*header, lines, shared, &wanted, &mut data, log);
         }
         log.enter(mechanism.file);
     }

@@ -97,18 +97,20 @@ fn summed(groups: Vec<(String, f64)>) -> (Vec<(String, f64)>, Option<String>) {
     (sums, repeated)
 }
 
-/// Default temperatures of a section: (low, middle, high) \[K\].
-fn defaults(line: &str) -> Option<[f64; 3]> {
-    let numbers: Vec<f64> =
-        line.split_whitespace().map_while(|word| number::parse(word, true).ok()).collect();
+/// Default temperatures of a section, (low, middle, high) \[K\]: the three numbers with which its
+/// first line begins.
+pub(super) fn defaults(lines: &[Line<'_>]) -> Option<[f64; 3]> {
+    let words = lines.first()?.1.split('!').next()?.split_whitespace().take(3);
+    let numbers: Vec<f64> = words.map_while(|word| number::parse(word, true).ok()).collect();
     <[f64; 3]>::try_from(numbers).ok()
 }
 
 /// Adds the entries of a section that `wanted` names to `found`, `None` for those that are wrong;
-/// the first of a name wins.
+/// the first of a name wins. `shared` are the default temperatures of a section without its own.
 pub(super) fn read(
     header: Line<'_>,
     lines: &[Line<'_>],
+    shared: Option<[f64; 3]>,
     wanted: &dyn Fn(&str) -> bool,
     found: &mut HashMap<String, Option<Entry>>,
     log: &mut Log,
@@ -120,13 +122,11 @@ pub(super) fn read(
     }
     let mut rest = lines;
     let comment = |line: &str| line.trim_start().starts_with('!');
-    let mut temperatures = None;
-    if let Some((first, tail)) = rest.split_first() {
-        temperatures = defaults(first.1.split('!').next().unwrap_or(""));
-        if temperatures.is_some() {
-            rest = tail;
-        }
+    let own = defaults(rest);
+    if own.is_some() {
+        rest = &rest[1..];
     }
+    let temperatures = own.or(shared);
     let mut i = 0;
     while i < rest.len() {
         let (number, line) = rest[i];
@@ -228,28 +228,36 @@ fn entry(
     };
     let low = temperature(45, 55, defaults.map(|t| t[0]))?;
     let high = temperature(55, 65, defaults.map(|t| t[2]))?;
-    let mut middle = match columns(head, 65, 73) {
+    let half = |from: usize| std::array::from_fn::<f64, 7, _>(|i| all[from + i]);
+    let (upper, lower) = (half(0), half(7));
+    let zero = |a: &[f64; 7]| a.iter().all(|&x| x == 0.0);
+    let given = columns(head, 65, 73);
+    let mut middle = match given {
+        "" if zero(&lower) || zero(&upper) => None,
         "" => defaults.map(|t| t[1]).filter(|&t| low < t && t < high),
         text => Some(number::parse(text, true)?),
     };
-    let half = |from: usize| std::array::from_fn::<f64, 7, _>(|i| all[from + i]);
-    let (upper, lower) = (half(0), half(7));
     if middle == Some(low) || middle == Some(high) || upper == lower {
         middle = None;
     }
-    let zero = |a: &[f64; 7]| a.iter().all(|&x| x == 0.0);
     let ranges = match middle {
+        None if low >= high => {
+            return Err(format!("the temperatures {low}, {high} do not ascend"));
+        }
         None => {
             let a = if zero(&lower) || upper == lower {
                 upper
             } else if zero(&upper) {
                 lower
+            } else if given.is_empty() {
+                let after = match defaults {
+                    Some([_, middle, _]) => format!("that after THERMO is {middle}"),
+                    None => "none after THERMO".to_owned(),
+                };
+                return Err(format!("no middle temperature in columns 66 to 73, and {after}"));
             } else {
                 return Err("two sets of coefficients for one range of temperature".to_owned());
             };
-            if low >= high {
-                return Err(format!("the temperatures {low}, {high} do not ascend"));
-            }
             vec![Range { low, high, a }]
         }
         Some(middle) if low < middle && middle < high => {
