@@ -1,5 +1,9 @@
 //! Checks of a mechanism: elements that reactions conserve, and thermodynamic data without jumps.
 
+mod faults;
+
+pub(crate) use faults::{Fault, SAME_PRESSURE, of_rate, of_species};
+
 use crate::constants::GAS_CONSTANT;
 use crate::mechanism::{Mechanism, Range, Reaction, Species, Thermo};
 

@@ -44,16 +44,16 @@ pub enum KineticsError {
         /// Atoms among the products less atoms among the reactants.
         excess: f64,
     },
-    /// A number that has no meaning where it stands.
+    /// A number that has no meaning where it stands, or one that is missing.
     BadNumber {
         /// The species or the equation.
         item: String,
         /// Its line in the file.
         line: usize,
-        /// What the number is.
-        what: &'static str,
-        /// Its value.
-        value: f64,
+        /// What was found.
+        found: String,
+        /// What to do about it.
+        remedy: &'static str,
     },
 }
 
@@ -75,8 +75,8 @@ impl fmt::Display for KineticsError {
                 "line {line}: {equation} does not conserve {element}: the products have {excess} \
                  atoms more than the reactants"
             ),
-            KineticsError::BadNumber { item, line, what, value } => {
-                write!(f, "line {line}: {item}: {what} cannot be {value}")
+            KineticsError::BadNumber { item, line, found, remedy } => {
+                write!(f, "line {line}: {item}: {found}; {remedy}")
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use odeum_core::Real;
 
-use crate::check::{conserved, imbalance, is_empty};
+use crate::check::{Fault, conserved, imbalance, is_empty, of_rate, of_species};
 use crate::constants::{GAS_CONSTANT, REFERENCE_PRESSURE};
 use crate::error::KineticsError;
 use crate::gather::Gather;
@@ -52,7 +52,8 @@ impl Kinetics {
     ///
     /// [`KineticsError`] when there is no species, one has no thermodynamic data or an element that is not
     /// there, a reaction names a species that is not there or does not conserve the elements, or a number
-    /// makes no sense (a molar mass of zero, a falloff parameter that is NaN).
+    /// makes no sense: a molar mass that is not that of the atoms, data whose ranges do not ascend and
+    /// join, a table of rates without rows or with pressures that do not ascend, a rate that is not finite.
     pub fn new(mechanism: &Mechanism) -> Result<Kinetics, KineticsError> {
         check(mechanism)?;
         let thermo = ThermoTables::new(&mechanism.species, mechanism.elements.len());
@@ -323,6 +324,11 @@ fn net_coefficients(reaction: &Reaction) -> Vec<(usize, f64)> {
     net
 }
 
+fn not_finite(value: f64) -> Fault {
+    let found = format!("{value} as a stoichiometric coefficient, order or efficiency");
+    Fault { found, remedy: "give a finite number" }
+}
+
 fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
     if mechanism.species.is_empty() {
         return Err(KineticsError::NoSpecies);
@@ -336,16 +342,15 @@ fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
         if let Some(element) = elements.find(|&element| element >= mechanism.elements.len()) {
             return Err(KineticsError::UnknownElement { species: name, line, element });
         }
-        if !(species.weight > 0.0 && species.weight.is_finite()) {
-            return Err(KineticsError::BadNumber {
-                item: name,
-                line,
-                what: "the molar mass",
-                value: species.weight,
-            });
+        if let Some(Fault { found, remedy }) = of_species(species, &mechanism.elements) {
+            return Err(KineticsError::BadNumber { item: name, line, found, remedy });
         }
     }
     for (index, reaction) in mechanism.reactions.iter().enumerate() {
+        let bad = |Fault { found, remedy }| {
+            let (item, line) = (reaction.equation.clone(), reaction.line);
+            Err(KineticsError::BadNumber { item, line, found, remedy })
+        };
         let third = reaction.third_body.iter().flat_map(|body| &body.efficiencies);
         let sides = reaction.reactants.iter().chain(&reaction.products);
         for &(species, value) in sides.chain(&reaction.orders).chain(third) {
@@ -354,24 +359,15 @@ fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
                 return Err(KineticsError::UnknownSpecies { reaction: index, line, species });
             }
             if !value.is_finite() {
-                return Err(KineticsError::BadNumber {
-                    item: reaction.equation.clone(),
-                    line: reaction.line,
-                    what: "a stoichiometric coefficient, order or efficiency",
-                    value,
-                });
+                return bad(not_finite(value));
             }
         }
-        if let Rate::Falloff { low, high, .. } = &reaction.rate {
-            let ratio = low.a / high.a;
-            if !(ratio > 0.0 && ratio.is_finite()) {
-                return Err(KineticsError::BadNumber {
-                    item: reaction.equation.clone(),
-                    line: reaction.line,
-                    what: "the ratio of the limits of a falloff reaction",
-                    value: ratio,
-                });
-            }
+        let others = reaction.third_body.as_ref().map(|body| body.default_efficiency);
+        if let Some(value) = others.filter(|value| !value.is_finite()) {
+            return bad(not_finite(value));
+        }
+        if let Some(fault) = of_rate(&reaction.rate).into_iter().next() {
+            return bad(fault);
         }
         if let Some(wrong) = imbalance(mechanism, reaction).first() {
             return Err(KineticsError::Unbalanced {

@@ -4,8 +4,10 @@ use super::Log;
 use super::duplicates::{Duplicates, is_reverse};
 use super::found::Found;
 use super::problem::quote;
-use crate::check::{Imbalance, bounds, imbalance, thermodynamics, without_heat_capacity};
-use crate::mechanism::{Arrhenius, Blending, Mechanism, Rate, Reaction};
+use crate::check::{
+    Fault, Imbalance, bounds, imbalance, of_rate, thermodynamics, without_heat_capacity,
+};
+use crate::mechanism::{Mechanism, Reaction};
 
 /// All of them; a jump in the thermodynamic data of a species is a warning.
 pub(super) fn whole(found: &Found, log: &mut Log) {
@@ -13,7 +15,7 @@ pub(super) fn whole(found: &Found, log: &mut Log) {
     for (i, reaction) in mechanism.reactions.iter().enumerate() {
         found.enter_reaction(i, log);
         balance(mechanism, reaction, log);
-        finite(reaction, log);
+        rate(reaction, log);
     }
     // A reaction that could not be read may be the partner of one that could.
     if !log.has_errors() {
@@ -89,64 +91,10 @@ fn balance(mechanism: &Mechanism, reaction: &Reaction, log: &mut Log) {
     }
 }
 
-/// Temperatures at which rates must be finite \[K\].
-const PROBES: [f64; 6] = [300.0, 500.0, 1000.0, 2000.0, 5000.0, 10000.0];
-
-/// What is wrong with a blending function that nothing else tells: of SRI the sum that is raised to a power may vanish, but
-/// not be negative.
-fn irregular(blending: &Blending) -> Option<String> {
-    let &Blending::Sri { a, b, c, d, .. } = blending else { return None };
-    let sum = |t: f64| a * (-b / t).exp() + if c == 0.0 { 0.0 } else { (-t / c).exp() };
-    if c < 0.0 || d <= 0.0 {
-        return Some(format!("SRI with C = {c}, D = {d}"));
-    }
-    let negative = PROBES.iter().find(|&&t| sum(t) < 0.0)?;
-    Some(format!("A exp(−B/T) + exp(−T/C) of SRI is negative at {negative} K"))
-}
-
-fn finite(reaction: &Reaction, log: &mut Log) {
-    let mut tell = |found: String| {
-        log.error(reaction.line, &reaction.equation, found, "correct A, b, Ea or their units");
-    };
-    let at = |k: &Arrhenius, t: f64| k.a * (k.b * t.ln() - k.ta / t).exp();
-    match &reaction.rate {
-        Rate::Arrhenius(k) => {
-            if let Some(t) = PROBES.iter().find(|&&t| !at(k, t).is_finite()) {
-                tell(format!("the rate constant is not finite at {t} K"));
-            }
-        }
-        Rate::Falloff { low, high, blending, .. } => {
-            for k in [low, high] {
-                if let Some(t) = PROBES.iter().find(|&&t| !at(k, t).is_finite()) {
-                    tell(format!("a limit of the rate constant is not finite at {t} K"));
-                }
-            }
-            if let Some(found) = irregular(blending) {
-                let remedy = "correct the parameters of the blending function";
-                log.error(reaction.line, &reaction.equation, found, remedy);
-            }
-        }
-        Rate::Plog(points) => {
-            for point in points {
-                let bad = PROBES.iter().find(|&&t| {
-                    let sum: f64 = point.rates.iter().map(|k| at(k, t)).sum();
-                    !(sum > 0.0 && sum.is_finite())
-                });
-                if let Some(t) = bad {
-                    tell(format!(
-                        "the rate constant at {} Pa and {t} K is not positive and finite",
-                        point.pressure
-                    ));
-                }
-            }
-        }
-        Rate::Chebyshev(table) => {
-            // |Tᵢ| ≤ 1 within the table.
-            let bound: f64 = table.coefficients.iter().flatten().map(|c| c.abs()).sum();
-            if bound > 300.0 {
-                tell(format!("log₁₀ k may reach {bound}"));
-            }
-        }
+/// Tells of rates that make no sense.
+fn rate(reaction: &Reaction, log: &mut Log) {
+    for Fault { found, remedy } in of_rate(&reaction.rate) {
+        log.error(reaction.line, &reaction.equation, found, remedy);
     }
 }
 

@@ -43,6 +43,7 @@ use std::path::PathBuf;
 use found::Found;
 use problem::{Log, quote};
 
+use crate::check::SAME_PRESSURE;
 use crate::mechanism::{Arrhenius, Element, Mechanism, PlogPoint, Rate, Reaction, Species, Thermo};
 
 /// Largest file that is read \[bytes\]: the largest published mechanisms have a tenth of it.
@@ -155,17 +156,8 @@ fn species(
     Species { name, composition, weight, thermo, line }
 }
 
-/// Pressures that differ by less are one that was rounded: 1 bar and 0.986923266716013 atm.
-const SAME_PRESSURE: f64 = 1.0 + 1e-12;
-
 /// The points of a PLOG table by ascending pressure, rates of one pressure together.
-fn plog_table(mut rows: Vec<(f64, Arrhenius)>) -> Result<Vec<PlogPoint>, String> {
-    if rows.is_empty() {
-        return Err("a table without rows".to_owned());
-    }
-    if let Some((pressure, _)) = rows.iter().find(|row| row.0 <= 0.0) {
-        return Err(format!("a pressure of {pressure} Pa"));
-    }
+fn plog_table(mut rows: Vec<(f64, Arrhenius)>) -> Vec<PlogPoint> {
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut points: Vec<PlogPoint> = Vec::new();
     for (pressure, rate) in rows {
@@ -174,7 +166,7 @@ fn plog_table(mut rows: Vec<(f64, Arrhenius)>) -> Result<Vec<PlogPoint>, String>
             _ => points.push(PlogPoint { pressure, rates: vec![rate] }),
         }
     }
-    Ok(points)
+    points
 }
 
 /// What a reaction says is meant, and would be an error otherwise.
@@ -192,16 +184,7 @@ fn check_allowed(draft: &draft::Draft, reaction: &Reaction, allowed: Allowed, lo
     };
     let negative = match &reaction.rate {
         Rate::Arrhenius(k) => k.a < 0.0,
-        Rate::Falloff { low, high, .. } => {
-            if low.a * high.a < 0.0 {
-                tell("limits of opposite sign".to_owned(), "correct one of them");
-            }
-            if low.a == 0.0 || high.a == 0.0 {
-                let remedy = "correct it; without one of its limits the reaction has no rate";
-                tell("a limit with A = 0".to_owned(), remedy);
-            }
-            low.a < 0.0 || high.a < 0.0
-        }
+        Rate::Falloff { low, high, .. } => low.a < 0.0 || high.a < 0.0,
         _ => false,
     };
     if negative && !allowed.negative_a {

@@ -130,6 +130,7 @@ fn one_thing_wrong_in_chemkin() {
         ("LOW / 2.3E-30 -0.9 -1.7 /", "LOW / 2.3E-30 -0.9 -1.7", "without closing slash"),
         ("LOW / 2.3E-30 -0.9 -1.7 /", "DUP", "needs LOW or HIGH"),
         ("CHEB / 2 3 ", "CHEB / 3 3 ", "N times M"),
+        ("PCHEB / 0.01 100. /", "PCHEB / 2. 1. /", "ascending positive numbers"),
         ("H2/2.4/ H2O/15.4/", "H2/2.4/ H2O/15.4/ H2/3/", "the efficiency of H2 twice"),
         ("H2/2.4/ H2O/15.4/", "H2/2.4/\n  H2O/15.4/ H2/2.4/", "the efficiency of H2 twice"),
         ("REV / 1.0E-13 0.5 36. /", "FORD / H 1 /\n  FORD / H 2 /", "FORD H twice"),

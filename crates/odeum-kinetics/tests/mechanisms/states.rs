@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::common::synthetic;
 use odeum_core::{RangeKind, System};
-use odeum_kinetics::mechanism::Thermo;
+use odeum_kinetics::mechanism::{
+    Arrhenius, Blending, Chebyshev, PlogPoint, Range, Rate, Reaction, Species, Thermo,
+};
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
 use odeum_kinetics::{Constraint, Kinetics, KineticsError, Reactor, StateError};
 
@@ -148,7 +150,7 @@ fn impossible_mechanisms_are_named() {
     assert!(matches!(error, KineticsError::UnknownSpecies { species: 99, .. }));
     let mut bad = good.clone();
     bad.species[3].weight = 0.0;
-    assert!(Kinetics::new(&bad).unwrap_err().to_string().contains("molar mass"));
+    assert!(Kinetics::new(&bad).unwrap_err().to_string().contains("molar mass of 0"));
     for none in [Thermo::Nasa7(vec![]), Thermo::Nasa9(vec![]), Thermo::Shomate(vec![])] {
         let mut bad = good.clone();
         bad.species[3].thermo = none;
@@ -164,6 +166,119 @@ fn impossible_mechanisms_are_named() {
     let mut bad = good;
     bad.species.clear();
     assert_eq!(Kinetics::new(&bad).unwrap_err(), KineticsError::NoSpecies);
+}
+
+/// Whoever builds a mechanism is told what readers of files are told.
+#[test]
+fn numbers_without_sense_are_named() {
+    let good = synthetic::mechanism();
+    let place =
+        |fits: fn(&Rate) -> bool| good.reactions.iter().position(|r| fits(&r.rate)).unwrap();
+    let [plain, falloff, plog, chebyshev] = [
+        place(|rate| matches!(rate, Rate::Arrhenius(_))),
+        place(|rate| matches!(rate, Rate::Falloff { blending: Blending::Troe { .. }, .. })),
+        place(|rate| matches!(rate, Rate::Plog(_))),
+        place(|rate| matches!(rate, Rate::Chebyshev(_))),
+    ];
+    let colliding = good.reactions.iter().position(|r| r.third_body.is_some()).unwrap();
+    let rate = |r: usize, spoil: fn(&mut Rate)| {
+        let mut bad = good.clone();
+        spoil(&mut bad.reactions[r].rate);
+        (bad, good.reactions[r].equation.clone())
+    };
+    let reaction = |r: usize, spoil: fn(&mut Reaction)| {
+        let mut bad = good.clone();
+        spoil(&mut bad.reactions[r]);
+        (bad, good.reactions[r].equation.clone())
+    };
+    let species = |name: &str, spoil: fn(&mut Species)| {
+        let mut bad = good.clone();
+        let k = bad.species_index(name).unwrap();
+        spoil(&mut bad.species[k]);
+        (bad, name.to_owned())
+    };
+    let cases = [
+        (rate(plain, |k| arrhenius(k).a = f64::INFINITY), "not finite at 300 K"),
+        (rate(plain, |k| arrhenius(k).b = f64::NAN), "not finite at 300 K"),
+        (rate(plain, |k| arrhenius(k).ta = f64::NEG_INFINITY), "not finite at 300 K"),
+        (rate(falloff, |k| arrhenius(k).a = 0.0), "a limit with A = 0"),
+        (rate(falloff, |k| arrhenius(k).a *= -1.0), "opposite sign"),
+        (rate(falloff, |k| arrhenius(k).b = f64::NAN), "a limit of the rate constant"),
+        (rate(falloff, |k| *troe(k) = f64::NAN), "NaN in the blending function"),
+        (rate(plog, |k| points(k).clear()), "a table without rows"),
+        (rate(plog, |k| points(k)[0].rates.clear()), "is not positive and finite"),
+        (rate(plog, |k| points(k).reverse()), "after"),
+        (rate(plog, |k| points(k)[1].pressure = points(k)[0].pressure), "after"),
+        (rate(plog, |k| points(k)[0].pressure = 0.0), "a pressure of 0 Pa"),
+        (rate(plog, |k| points(k)[0].pressure = f64::NAN), "a pressure of NaN Pa"),
+        (rate(chebyshev, |k| table(k).coefficients.clear()), "rows of one length"),
+        (rate(chebyshev, |k| table(k).coefficients[1].truncate(1)), "rows of one length"),
+        (rate(chebyshev, |k| table(k).coefficients[0][0] = f64::NAN), "may reach NaN"),
+        (rate(chebyshev, |k| table(k).temperatures = (300.0, 300.0)), "temperatures 300 to 300 K"),
+        (rate(chebyshev, |k| table(k).pressures = (0.0, 1e5)), "pressures 0 to 100000 Pa"),
+        (
+            reaction(colliding, |r| r.third_body.as_mut().unwrap().default_efficiency = f64::NAN),
+            "NaN as a stoichiometric",
+        ),
+        (species("H2O", |s| s.weight = 40.0), "a molar mass of 40 kg/kmol, and 18.015"),
+        (species("H2O", |s| s.composition.clear()), ", and 0 of its atoms"),
+        (species("AR", |s| constant(s, f64::NAN)), "NaN in the thermodynamic data"),
+        (species("AR", |s| constant(s, -1.0)), "a reference temperature of -1 K"),
+        (species("H2", |s| nasa7(s)[1].a[6] = f64::NAN), "NaN in the thermodynamic data"),
+        (species("H2", |s| nasa7(s)[0].low = 5000.0), "from 5000 to 1000 K"),
+        (species("H2", |s| nasa7(s).reverse()), "data that end at 6000 K and go on from 200 K"),
+        (species("H2", |s| nasa7(s)[1].low = 1100.0), "end at 1000 K and go on from 1100 K"),
+    ];
+    for ((bad, item), expected) in cases {
+        let Err(error) = Kinetics::new(&bad) else { panic!("{expected}") };
+        let message = error.to_string();
+        assert!(matches!(error, KineticsError::BadNumber { .. }), "{expected}: {message}");
+        assert!(message.contains(&item) && message.contains(expected), "{expected}: {message}");
+    }
+}
+
+/// The expression of a plain rate, or of the low-pressure limit.
+fn arrhenius(rate: &mut Rate) -> &mut Arrhenius {
+    match rate {
+        Rate::Arrhenius(k) | Rate::Falloff { low: k, .. } => k,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// T*** of Troe.
+fn troe(rate: &mut Rate) -> &mut f64 {
+    match rate {
+        Rate::Falloff { blending: Blending::Troe { t3, .. }, .. } => t3,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn points(rate: &mut Rate) -> &mut Vec<PlogPoint> {
+    match rate {
+        Rate::Plog(points) => points,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn table(rate: &mut Rate) -> &mut Chebyshev {
+    match rate {
+        Rate::Chebyshev(table) => table,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn nasa7(species: &mut Species) -> &mut Vec<Range<7>> {
+    match &mut species.thermo {
+        Thermo::Nasa7(ranges) => ranges,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn constant(species: &mut Species, reference: f64) {
+    match &mut species.thermo {
+        Thermo::ConstantCp { t0, .. } => *t0 = reference,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// A temperature below zero is no success, as fractions below zero are none.

@@ -130,13 +130,7 @@ pub(super) fn plog(fields: &Fields<'_>, order: f64, log: &mut Log) -> Option<Rat
             inner.require("P", log).and_then(|p| inner.quantity(p, "P", Dimension::PRESSURE, log));
         rows.push((pressure?, rate?));
     }
-    match crate::read::plog_table(rows) {
-        Ok(points) => Some(Rate::Plog(points)),
-        Err(found) => {
-            log.error(node.line, fields.subject, found, "give positive pressures");
-            None
-        }
-    }
+    Some(Rate::Plog(crate::read::plog_table(rows)))
 }
 
 pub(super) fn chebyshev(fields: &Fields<'_>, order: f64, log: &mut Log) -> Option<Rate> {
@@ -144,9 +138,9 @@ pub(super) fn chebyshev(fields: &Fields<'_>, order: f64, log: &mut Log) -> Optio
         let node = fields.require(key, log)?;
         let values = fields.list(node, key, dimension, log)?;
         match values[..] {
-            [low, high] if 0.0 < low && low < high => Some((low, high)),
+            [low, high] => Some((low, high)),
             _ => {
-                let found = format!("'{key}' is not two ascending positive numbers");
+                let found = format!("'{key}' is not two numbers");
                 log.error(node.line, fields.subject, found, "give [low, high]");
                 None
             }
@@ -156,18 +150,14 @@ pub(super) fn chebyshev(fields: &Fields<'_>, order: f64, log: &mut Log) -> Optio
     let pressures = range("pressure-range", Dimension::PRESSURE);
     let node = fields.require("data", log)?;
     let rows = node.sequence().unwrap_or(&[]);
-    let mut coefficients = Vec::with_capacity(rows.len());
+    let mut coefficients: Vec<Vec<f64>> = Vec::with_capacity(rows.len());
     for row in rows {
         coefficients.push(fields.list(row, "data", Dimension::NONE, log)?);
     }
-    let columns = coefficients.first().map_or(0, Vec::len);
-    if columns == 0 || coefficients.iter().any(|row| row.len() != columns) {
-        let found = "'data' is not a table with rows of one length".to_owned();
-        log.error(node.line, fields.subject, found, "give a row per order in temperature");
-        return None;
-    }
     // The polynomial gives log₁₀ k in the units of the file.
-    coefficients[0][0] += fields.units.factor(Dimension::rate(order)).log10();
+    if let Some(constant) = coefficients.first_mut().and_then(|row| row.first_mut()) {
+        *constant += fields.units.factor(Dimension::rate(order)).log10();
+    }
     Some(Rate::Chebyshev(Chebyshev {
         temperatures: temperatures?,
         pressures: pressures?,
