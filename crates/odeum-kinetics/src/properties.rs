@@ -29,6 +29,18 @@ pub struct StandardState<R> {
 }
 
 impl Kinetics {
+    /// Panics unless there is a number per species.
+    #[inline(always)]
+    pub(crate) fn expect_species(&self, numbers: usize, what: &str) {
+        assert!(numbers == self.n_species(), "{numbers} {what} for {} species", self.n_species());
+    }
+
+    #[inline(always)]
+    fn expect_reactions(&self, numbers: usize) {
+        let n = self.n_reactions();
+        assert!(numbers == n, "{numbers} results for {n} reactions");
+    }
+
     /// Thermodynamic functions of all species at a temperature \[K\].
     #[inline(always)]
     pub fn standard_states<R: Real>(&self, t: R, work: &mut [R]) -> StandardState<R> {
@@ -57,8 +69,13 @@ impl Kinetics {
     }
 
     /// Heat capacity at constant pressure of a mixture of these mass fractions [J/(kg K)].
+    ///
+    /// # Panics
+    ///
+    /// Unless there is one mass fraction per species.
     #[inline(always)]
     pub fn cp_mass<R: Real>(&self, t: R, mass_fractions: &[R], work: &mut [R]) -> R {
+        self.expect_species(mass_fractions.len(), "mass fractions");
         let mut s = self.split(work);
         self.standard_state::<R, false>(&Temperature::new(t), &mut s);
         let mut sum = R::lit(0.0);
@@ -69,8 +86,13 @@ impl Kinetics {
     }
 
     /// Density of an ideal gas [kg/m³] at a pressure \[Pa\] and these mass fractions.
+    ///
+    /// # Panics
+    ///
+    /// Unless there is one mass fraction per species.
     #[inline(always)]
     pub fn density<R: Real>(&self, t: R, pressure: R, mass_fractions: &[R]) -> R {
+        self.expect_species(mass_fractions.len(), "mass fractions");
         let mut amount = R::lit(0.0);
         for k in 0..self.n_species() {
             amount = mass_fractions[k].mul_add(R::lit(self.recip_weight[k]), amount);
@@ -85,6 +107,7 @@ impl Kinetics {
         concentrations: &[R],
         work: &'a mut [R],
     ) -> (Conditions<R>, Scratch<'a, R>) {
+        self.expect_species(concentrations.len(), "concentrations");
         let at = Temperature::new(t);
         let mut s = self.split(work);
         let mut total = R::lit(0.0);
@@ -100,6 +123,10 @@ impl Kinetics {
 
     /// Forward rate constants of all reactions [(m³/kmol)^(order − 1)/s]; those of three-body
     /// reactions without the concentration of the third body.
+    ///
+    /// # Panics
+    ///
+    /// Unless there is one concentration per species, and a result per reaction.
     #[inline(always)]
     pub fn forward_rate_constants<R: Real>(
         &self,
@@ -108,6 +135,7 @@ impl Kinetics {
         out: &mut [R],
         work: &mut [R],
     ) {
+        self.expect_reactions(out.len());
         let (with, mut s) = self.at::<R, false>(t, concentrations, work);
         self.constants::<R, false>(&with, false, &mut s);
         for (r, file) in self.order.iter().enumerate() {
@@ -117,8 +145,13 @@ impl Kinetics {
 
     /// Equilibrium constants in concentrations of all reactions, reversible or not
     /// [(kmol/m³)^Δν].
+    ///
+    /// # Panics
+    ///
+    /// Unless there is a result per reaction.
     #[inline(always)]
     pub fn equilibrium_constants<R: Real>(&self, t: R, out: &mut [R], work: &mut [R]) {
+        self.expect_reactions(out.len());
         let at = Temperature::new(t);
         let mut s = self.split(work);
         self.standard_state::<R, false>(&at, &mut s);
@@ -135,6 +168,10 @@ impl Kinetics {
     }
 
     /// Forward and reverse rates of progress of all reactions [kmol/m³/s].
+    ///
+    /// # Panics
+    ///
+    /// Unless there is one concentration per species, and a result per reaction.
     #[inline(always)]
     pub fn rates_of_progress<R: Real>(
         &self,
@@ -144,6 +181,8 @@ impl Kinetics {
         reverse: &mut [R],
         work: &mut [R],
     ) {
+        self.expect_reactions(forward.len());
+        self.expect_reactions(reverse.len());
         let (with, mut s) = self.at::<R, false>(t, concentrations, work);
         self.constants::<R, false>(&with, true, &mut s);
         self.both_ways(&with.at, &mut s);
@@ -154,6 +193,10 @@ impl Kinetics {
     }
 
     /// Net production rates ω of all species [kmol/m³/s].
+    ///
+    /// # Panics
+    ///
+    /// Unless there is one concentration per species, and a result per species.
     #[inline(always)]
     pub fn net_production_rates<R: Real>(
         &self,
@@ -162,6 +205,7 @@ impl Kinetics {
         out: &mut [R],
         work: &mut [R],
     ) {
+        self.expect_species(out.len(), "results");
         let (with, mut s) = self.at::<R, false>(t, concentrations, work);
         self.constants::<R, false>(&with, true, &mut s);
         self.progress::<R, false>(&with.at, &mut s);

@@ -60,7 +60,12 @@ impl Standard {
 impl Kinetics {
     /// Enthalpy of a mixture at a temperature \[K\], with the enthalpies of formation [J/kg].
     /// Mass fractions: \[species\].
+    ///
+    /// # Panics
+    ///
+    /// Unless there is one mass fraction per species.
     pub fn enthalpy_mass(&self, temperature: f64, mass_fractions: &[f64]) -> f64 {
+        self.expect_species(mass_fractions.len(), "mass fractions");
         Standard::new(self.n_species()).mixture(self, temperature, mass_fractions).0
     }
 

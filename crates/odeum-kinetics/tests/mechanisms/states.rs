@@ -1,5 +1,6 @@
 //! States of a reactor: made, checked at the door, and read back.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use crate::common::synthetic;
@@ -278,6 +279,32 @@ fn constant(species: &mut Species, reference: f64) {
     match &mut species.thermo {
         Thermo::ConstantCp { t0, .. } => *t0 = reference,
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn properties_want_a_number_per_species() {
+    let kinetics = Kinetics::new(&synthetic::mechanism()).unwrap();
+    let n = kinetics.n_species();
+    let refuses = |f: &dyn Fn() -> f64| {
+        let panic = std::panic::catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+        panic.downcast_ref::<String>().cloned().unwrap()
+    };
+    for length in [n - 1, n + 1] {
+        let y = vec![1.0 / n as f64; length];
+        let work = || vec![0.0; kinetics.workspace()];
+        let expected = format!("{length} mass fractions for {n} species");
+        let said = [
+            refuses(&|| kinetics.enthalpy_mass(1000.0, &y)),
+            refuses(&|| kinetics.cp_mass(1000.0, &y, &mut work())),
+            refuses(&|| kinetics.density(1000.0, 1e5, &y)),
+        ];
+        assert!(said.iter().all(|said| *said == expected), "{said:?}");
+        let said = refuses(&|| {
+            kinetics.net_production_rates(1000.0, &y, &mut vec![0.0; n], &mut work());
+            0.0
+        });
+        assert_eq!(said, format!("{length} concentrations for {n} species"));
     }
 }
 
