@@ -96,6 +96,10 @@ pub trait System: Sync {
     /// The Jacobian ∂f/∂y, entry by entry in the order of
     /// [`jacobian_pattern`](System::jacobian_pattern) \[nnz\], and the derivative ∂f/∂t \[n\];
     /// workspace as for [`rhs_in`](System::rhs_in). Called only where there is a pattern.
+    ///
+    /// # Panics
+    ///
+    /// Unless a system with a pattern gives its own.
     #[inline(always)]
     fn jacobian_in<R: Real>(
         &self,
@@ -106,6 +110,7 @@ pub trait System: Sync {
         _dfdt: &mut [R],
         _work: &mut [R],
     ) {
+        panic!("a system with `jacobian_pattern` gives `jacobian_in` too");
     }
 
     /// [`rhs_in`](System::rhs_in) and [`jacobian_in`](System::jacobian_in) at one point, for a
@@ -140,5 +145,33 @@ pub trait System: Sync {
     /// Names of the parameters, in order; what is left out is called `p0, p1, …`.
     fn param_names(&self) -> Vec<String> {
         (0..self.n_params()).map(|i| format!("p{i}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pattern without what fills it.
+    struct Half(Pattern);
+
+    impl System for Half {
+        fn dim(&self) -> usize {
+            1
+        }
+        fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+            dydt[0] = -y[0];
+        }
+        fn jacobian_pattern(&self) -> Option<&Pattern> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "gives `jacobian_in` too")]
+    fn a_pattern_alone_is_no_jacobian() {
+        let half = Half(Pattern::from_rows(1, &[vec![0]]));
+        let [mut slope, mut jacobian, mut dfdt] = [[0.0]; 3];
+        half.rhs_and_jacobian_in(0.0, &[1.0], &[], &mut slope, &mut jacobian, &mut dfdt, &mut []);
     }
 }

@@ -14,7 +14,7 @@
 //! | functions of one argument | `exp ln log10 sqrt cbrt abs floor sin cos tan asin acos atan sinh cosh tanh` |
 //! | functions of two arguments | `min max pow` |
 //!
-//! A power with an integer constant as exponent is computed by multiplications
+//! A power with an integer constant from −16 to 16 as exponent is computed by multiplications
 //! ([`Real::powi`](crate::Real::powi)), any other by `powf`.
 //!
 //! ```
