@@ -31,7 +31,7 @@ pub use cubin::Resources;
 pub use device::{Device, Kernel, Limits, Pending, argument};
 pub use driver::{DeviceInfo, Gpu, check_gpus, devices};
 pub use management::{gpus_here, least_free_memory};
-pub use memory::{Memory, Pinned};
+pub use memory::{Memory, Pinned, too_little_memory};
 pub use odeum_core::emit::literal;
 pub use stream::{Rows, Stream};
 pub use tensor_map::{TensorMap, TensorMapLayout};

@@ -29,6 +29,17 @@ pub trait Pinned: Send + 'static {
     unsafe fn values<V: Copy>(&mut self, at: usize, count: usize) -> &mut [V];
 }
 
+/// What helps where there is too little memory.
+const REMEDY: &str =
+    "take fewer systems at a time or a smaller field, another GPU, or the CPU (device = \"cpu\")";
+
+/// An error for a device that has too little memory: what was wanted, in words, and what is free \[bytes\].
+pub fn too_little_memory(device: String, wanted: &str, free: Option<usize>) -> Error {
+    let free = free.map_or_else(String::new, |free| format!(", {free} are free"));
+    let reason = format!("not enough memory: {wanted}{free}");
+    Error::Device { device, reason, remedy: REMEDY.to_owned() }
+}
+
 /// Refuses values that end behind memory of so many bytes.
 pub(crate) fn check_fit(end: usize, memory: usize) -> Result<(), Error> {
     if end <= memory {

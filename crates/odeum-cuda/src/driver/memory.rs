@@ -1,9 +1,10 @@
 //! Memory of GPUs, and page-locked memory of this computer.
 
 use super::gpu::Gpu;
+use crate::device::Device;
 use crate::library::failed;
-use crate::memory::{check_fit, checked_place};
-use cudarc::driver::{result, sys};
+use crate::memory::{check_fit, checked_place, too_little_memory};
+use cudarc::driver::{DriverError, result, sys};
 use odeum_core::Error;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -42,8 +43,10 @@ impl Memory {
     pub(super) fn reserve(gpu: &Gpu, bytes: usize) -> Result<Memory, Error> {
         gpu.bind()?;
         // SAFETY: the context is bound.
-        let address = unsafe { result::malloc_sync(bytes) }
-            .map_err(failed(format!("reserving {bytes} bytes of GPU memory")))?;
+        let address = unsafe { result::malloc_sync(bytes) }.map_err(|error| {
+            let free = || result::mem_get_info().ok().map(|(free, _)| free);
+            not_reserved(gpu, &format!("{bytes} bytes"), free, error)
+        })?;
         Ok(Memory { address, bytes, gpu: gpu.clone() })
     }
 
@@ -79,8 +82,10 @@ impl Pinned {
         // Copies to and from all GPUs are fast.
         let portable = sys::CU_MEMHOSTALLOC_PORTABLE;
         // SAFETY: the context is bound.
-        let address = unsafe { result::malloc_host(bytes, portable) }
-            .map_err(failed(format!("reserving {bytes} bytes of page-locked memory")))?;
+        let address = unsafe { result::malloc_host(bytes, portable) }.map_err(|error| {
+            let wanted = format!("{bytes} bytes of page-locked memory of this computer");
+            not_reserved(gpu, &wanted, || None, error)
+        })?;
         Ok(Pinned { address: address.cast(), bytes, gpu: gpu.clone() })
     }
 
@@ -88,6 +93,19 @@ impl Pinned {
         // SAFETY: every byte is a value.
         unsafe { crate::memory::Pinned::values(self, bytes.start, bytes.len()) }
     }
+}
+
+/// An error for memory that the driver does not give, and what of its kind is free.
+fn not_reserved(
+    gpu: &Gpu,
+    wanted: &str,
+    free: impl FnOnce() -> Option<usize>,
+    error: DriverError,
+) -> Error {
+    if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+        return too_little_memory(gpu.name(), &format!("{wanted} are wanted"), free());
+    }
+    failed(format!("reserving {wanted} for {}", gpu.name()))(error)
 }
 
 /// Whether so many bytes from an address on lie in one piece of page-locked memory.

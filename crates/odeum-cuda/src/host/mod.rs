@@ -21,6 +21,7 @@ pub use memory::{Memory, Pinned};
 pub use stream::{Event, Stream};
 
 use super::device::{Device, Limits};
+use super::memory::too_little_memory;
 use super::tensor_map::{TensorMap, TensorMapLayout};
 use odeum_core::{Error, lock};
 use schedule::Schedule;
@@ -34,6 +35,7 @@ use std::sync::{Arc, Mutex};
 pub struct Setup {
     folder: PathBuf,
     memory: usize,
+    taken: usize,
     seed: u64,
     multiprocessors: usize,
     /// Of a block.
@@ -69,6 +71,7 @@ impl Setup {
         Setup {
             folder: folder.into(),
             memory: 1 << 40,
+            taken: 0,
             seed: 0,
             multiprocessors: 2,
             shared_memory: Limits::HOPPER.shared_per_block,
@@ -82,6 +85,11 @@ impl Setup {
     /// With so many bytes of memory.
     pub fn memory(self, bytes: usize) -> Setup {
         Setup { memory: bytes, ..self }
+    }
+
+    /// With so many bytes more that are told to be free, and that others take before anything is reserved.
+    pub fn taken(self, bytes: usize) -> Setup {
+        Setup { taken: bytes, ..self }
     }
 
     /// Where streams may go on, this decides which does.
@@ -177,9 +185,8 @@ impl Host {
     fn take(&self, bytes: usize) -> Result<(), Error> {
         let less = |free: usize| free.checked_sub(bytes);
         let taken = self.0.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        taken.map(drop).map_err(|free| Error::Cuda {
-            doing: format!("reserving {bytes} bytes of {}", self.name()),
-            reason: format!("{free} are free"),
+        taken.map(drop).map_err(|free| {
+            too_little_memory(self.name(), &format!("{bytes} bytes are wanted"), Some(free))
         })
     }
 
@@ -224,7 +231,7 @@ impl Device for Host {
     }
 
     fn free_memory(&self, idle: usize) -> Result<usize, Error> {
-        Ok(self.0.free.load(Ordering::Relaxed) + idle)
+        Ok(self.0.free.load(Ordering::Relaxed) + self.0.setup.taken + idle)
     }
 
     fn reserve(&self, bytes: usize) -> Result<Memory, Error> {

@@ -3,8 +3,8 @@
 use super::arena::{Offsets, Shape, Work};
 use super::kept::Kept;
 use super::lane::Lane;
-use super::launch::launch;
-use super::order::Costs;
+use super::launch::{blocks, launch, matrices};
+use super::order::{Costs, Ordered};
 use super::run::Ready;
 use super::source::Traits;
 use super::stop::{check_queue, no_more, watched};
@@ -18,7 +18,7 @@ use crate::options::Options;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Scalar};
-use odeum_cuda::{Device, Memory, Stream};
+use odeum_cuda::{Device, Memory, Stream, too_little_memory};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -42,13 +42,14 @@ pub(super) struct InMemory<T, D: Device> {
 }
 
 impl<T: Scalar, D: Device> InMemory<T, D> {
-    /// Uploads an ensemble, whose arrays are those of `shape` of what the ensemble and the options have.
+    /// Uploads an ensemble, whose arrays are those of `shape` of what the ensemble and the options have; the caller reserves `others`
+    /// bytes beside.
     pub(super) fn new(
         kept: Arc<Kept<D>>,
         system: &DeviceSystem,
         inputs: &Inputs<'_, T>,
         (method, options): (&Method, &Options),
-        shape: impl FnOnce(Shape) -> Shape,
+        (shape, others): (impl FnOnce(Shape) -> Shape, usize),
     ) -> Result<Self, Error> {
         let (dim, systems) = (inputs.dim(), inputs.len());
         check_queue(systems)?;
@@ -58,7 +59,19 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         let n_counts = traits.n_counts;
         let shape = shape(Shape { in_place: true, ..Shape::of(inputs, options, n_counts) });
         let offsets = Offsets::new(&shape, systems);
+        let layout = &ready.kernel.layout;
+        let blocks = blocks(&kept, &ready.loaded, layout, 1, systems);
+        let order =
+            if waits(&ready, &kept, systems) { Ordered::<D>::bytes_of(systems, 1) } else { 0 };
+        let (need, free) =
+            (offsets.end + blocks * layout.global + order + others, kept.free_memory()?);
+        if need > free {
+            let wanted = format!("{systems} systems need {need} bytes");
+            return Err(too_little_memory(kept.device.name(), &wanted, Some(free)));
+        }
         let mut lane = kept.lane(offsets.end)?;
+        // No call wants for it later.
+        matrices(&kept, layout, blocks, &mut lane)?;
         lane.put(&offsets, inputs, &Lists::new(&traits, options, dim))?;
         clear(&mut lane, &offsets, systems)?;
         lane.stream.wait()?;
@@ -80,6 +93,11 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
 
     pub(super) fn device(&self) -> &D {
         &self.kept.device
+    }
+
+    /// Memory of the device twice, of this many bytes each.
+    pub(super) fn two_of(&self, bytes: usize) -> Result<[D::Memory; 2], Error> {
+        Ok([self.kept.reserve(bytes)?, self.kept.reserve(bytes)?])
     }
 
     /// Its stream and memory, until the end.
@@ -117,16 +135,16 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         unsafe { lane.stream.set_bytes(&mut lane.arena, offsets.counters(), 0)? };
         let expected = self.ready.expected.as_ref().filter(|_| !self.is_counted);
         let at_once = self.ready.at_once(&self.kept.limits);
-        let waits = self.ready.kernel.layout.storage != Storage::Lanes && systems > at_once;
+        let waits = waits(&self.ready, &self.kept, systems);
         let order = (waits && (self.is_counted || expected.is_some())).then(|| self.kept.order());
         let order = order.transpose()?;
         if order.is_some() {
             // Not in the time of the kernel.
-            lane.ordered(&self.kept.device, systems, 1)?;
+            lane.ordered(&self.kept, systems, 1)?;
         }
         lane.stream.record_time(0)?;
         if let Some(order) = order {
-            let (stream, ordered) = lane.ordered(&self.kept.device, systems, 1)?;
+            let (stream, ordered) = lane.ordered(&self.kept, systems, 1)?;
             let (address, part) = (ordered.address(0), (0, 0..systems));
             let counted = Costs::Counted(arrays.stats as u64, self.n_counts);
             // SAFETY: all arrays lie in the arena, which lives as long as this, and so does the order.
@@ -256,6 +274,11 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         let work: Vec<Work> = self.get(self.offsets.work, 1)?;
         Ok(work.first().and_then(Work::busy_fraction))
     }
+}
+
+/// Whether some systems begin only when others have ended, in an order that may be chosen.
+fn waits<D: Device>(ready: &Ready<D>, kept: &Kept<D>, systems: usize) -> bool {
+    ready.kernel.layout.storage != Storage::Lanes && systems > ready.at_once(&kept.limits)
 }
 
 /// Results of systems that have not run: times, steps and counts are zero, saved states NaN.

@@ -78,11 +78,7 @@ impl Kept<Gpu> {
     /// Frees the memory of this GPU that no run is using; false where there was none.
     pub(super) fn drop_idle_of(ordinal: usize) -> bool {
         let kept = lock(Kept::all()).get(&ordinal).cloned();
-        kept.is_some_and(|kept| {
-            let any = kept.idle_lanes() > 0;
-            kept.drop_idle();
-            any
-        })
+        kept.is_some_and(|kept| kept.drop_idle())
     }
 
     /// The GPUs of these numbers.
@@ -126,28 +122,25 @@ impl<D: Device> Kept<D> {
 
     /// A lane whose arena has at least this many bytes: an idle one, or a new one.
     pub(super) fn lane(&self, bytes: usize) -> Result<Lane<D>, Error> {
-        let lane = match idle(&self.lanes, |lane| lane.arena.bytes() >= bytes) {
+        match idle(&self.lanes, |lane| lane.arena.bytes() >= bytes) {
             // One that is too small makes room for its successor.
-            Some(lane) => lane.with_room(&self.device, bytes),
-            None => Lane::new(&self.device, bytes),
-        };
-        lane.or_else(|_| {
-            self.drop_idle();
-            Lane::new(&self.device, bytes)
+            Some(lane) => lane.with_room(self, bytes).or_else(|_| Lane::new(self, bytes)),
+            None => Lane::new(self, bytes),
+        }
+    }
+
+    /// Memory of this many bytes, of whatever content. What no run is using makes room for it.
+    pub(super) fn reserve(&self, bytes: usize) -> Result<D::Memory, Error> {
+        self.device.reserve(bytes).or_else(|error| match self.drop_idle() {
+            true => self.device.reserve(bytes),
+            false => Err(error),
         })
     }
 
-    /// The address of at least so many bytes for matrices of a lane.
-    pub(super) fn matrices(&self, lane: &mut Lane<D>, bytes: usize) -> Result<u64, Error> {
-        lane.matrices(&self.device, bytes).or_else(|_| {
-            self.drop_idle();
-            lane.matrices(&self.device, bytes)
-        })
-    }
-
-    /// Frees the memory of lanes that no run is using: where there is no room without.
-    pub(super) fn drop_idle(&self) {
-        lock(&self.lanes).clear();
+    /// Frees the memory of lanes that no run is using; false where there was none.
+    fn drop_idle(&self) -> bool {
+        let idle = std::mem::take(&mut *lock(&self.lanes));
+        !idle.is_empty()
     }
 
     /// Page-locked memory of at least this many bytes: idle, or new.
@@ -247,7 +240,7 @@ impl<D: Device> Kept<D> {
         if tables.is_empty() {
             return Ok(None);
         }
-        let mut memory = self.device.reserve(tables.len())?;
+        let mut memory = self.reserve(tables.len())?;
         self.device.stream()?.write(&mut memory, 0, tables)?;
         Ok(Some(Arc::new(memory)))
     }
@@ -318,5 +311,23 @@ mod tests {
         assert_eq!(kept.lane(90_000).unwrap().arena.bytes(), 90_000);
         assert_eq!(kept.idle_lanes(), 0);
         assert!(kept.lane(110_000).is_err());
+    }
+
+    /// Tables, matrices, orders and steps failed beside arenas that nobody used, although these counted as free.
+    #[test]
+    fn what_is_kept_makes_room_for_whatever_is_wanted() {
+        let kept = Kept::new(Setup::new(std::env::temp_dir()).memory(100_000).device());
+        let mut own = kept.lane(20_000).unwrap();
+        for wanted in 0..4 {
+            kept.keep(kept.lane(75_000).unwrap());
+            match wanted {
+                0 => drop(kept.upload(&[1; 10_000]).unwrap()),
+                1 => assert!(own.matrices(&kept, 10_000).is_ok()),
+                2 => assert!(own.ordered(&kept, 1_000, 1).is_ok()),
+                _ => drop(kept.reserve(10_000).unwrap()),
+            }
+            assert_eq!(kept.idle_lanes(), 0, "{wanted}");
+            own = kept.lane(20_000).unwrap();
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A stream with memory on its device: what the systems of one launch need, kept between runs because making it is slow.
 
 use super::arena::Offsets;
+use super::kept::Kept;
 use super::order::Ordered;
 use super::staging::Staging;
 use super::task::Lists;
@@ -22,19 +23,19 @@ pub(super) struct Lane<D: Device> {
 
 impl<D: Device> Lane<D> {
     /// One whose arena has this many bytes.
-    pub(super) fn new(device: &D, bytes: usize) -> Result<Self, Error> {
-        let (stream, arena) = (device.stream()?, device.reserve(bytes)?);
+    pub(super) fn new(kept: &Kept<D>, bytes: usize) -> Result<Self, Error> {
+        let (stream, arena) = (kept.device.stream()?, kept.reserve(bytes)?);
         Ok(Lane { stream, arena, matrices: None, ordered: None })
     }
 
     /// The same with at least so many bytes.
-    pub(super) fn with_room(self, device: &D, bytes: usize) -> Result<Self, Error> {
+    pub(super) fn with_room(self, kept: &Kept<D>, bytes: usize) -> Result<Self, Error> {
         if self.arena.bytes() >= bytes {
             return Ok(self);
         }
         let Lane { arena, .. } = self;
         drop(arena);
-        Ok(Lane { arena: device.reserve(bytes)?, ..self })
+        Ok(Lane { arena: kept.reserve(bytes)?, ..self })
     }
 
     /// Bytes of its memory on the device.
@@ -45,24 +46,24 @@ impl<D: Device> Lane<D> {
     }
 
     /// The address of at least so many bytes for matrices.
-    pub(super) fn matrices(&mut self, device: &D, bytes: usize) -> Result<u64, Error> {
+    pub(super) fn matrices(&mut self, kept: &Kept<D>, bytes: usize) -> Result<u64, Error> {
         if let Some(matrices) = self.matrices.as_ref().filter(|memory| memory.bytes() >= bytes) {
             return Ok(matrices.address());
         }
         self.matrices = None;
-        let matrices = device.reserve(bytes)?;
+        let matrices = kept.reserve(bytes)?;
         Ok(self.matrices.insert(matrices).address())
     }
 
     /// The stream, and memory for the order of so many systems in so many parts.
     pub(super) fn ordered(
         &mut self,
-        device: &D,
+        kept: &Kept<D>,
         systems: usize,
         parts: usize,
     ) -> Result<(&D::Stream, &mut Ordered<D>), Error> {
         let ordered = self.ordered.take().filter(|ordered| ordered.has_room(systems, parts));
-        let ordered = ordered.map_or_else(|| Ordered::new(device, systems, parts), Ok)?;
+        let ordered = ordered.map_or_else(|| Ordered::new(kept, systems, parts), Ok)?;
         Ok((&self.stream, self.ordered.insert(ordered)))
     }
 

@@ -22,12 +22,22 @@ pub(super) unsafe fn launch<T: Scalar, D: Device>(
 ) -> Result<(), Error> {
     let blocks = blocks(device, loaded, layout, fraction, task.n_systems as usize);
     let mut task = *task;
-    if layout.global > 0 {
-        let bytes = blocks * layout.global;
-        task.arrays.matrices = device.matrices(lane, bytes)? as *mut u8;
-    }
+    task.arrays.matrices = matrices(device, layout, blocks, lane)? as *mut u8;
     // SAFETY: the caller's.
     unsafe { launch_blocks(loaded, layout, blocks, &task, &lane.stream) }
+}
+
+/// The address of memory for the matrices of so many blocks; zero where they are elsewhere.
+pub(super) fn matrices<D: Device>(
+    device: &Kept<D>,
+    layout: &Layout,
+    blocks: usize,
+    lane: &mut Lane<D>,
+) -> Result<u64, Error> {
+    match layout.global {
+        0 => Ok(0),
+        bytes => lane.matrices(device, blocks * bytes),
+    }
 }
 
 /// Blocks of a kernel over so many systems, on one part in `fraction` of the device.

@@ -1,5 +1,6 @@
 //! The order of an ensemble by the costs of its systems (device/order.cuh).
 
+use super::kept::Kept;
 use super::source;
 use odeum_core::Error;
 use odeum_cuda::{Device, Kernel, Memory, Stream, Text, argument, literal};
@@ -58,9 +59,14 @@ struct Arguments {
 
 impl<D: Device> Ordered<D> {
     /// Of so many systems, in so many parts at most, each with an order of its own.
-    pub(super) fn new(device: &D, systems: usize, parts: usize) -> Result<Self, Error> {
-        let memory = device.reserve((2 * systems + parts * OF_PART) * WORD)?;
+    pub(super) fn new(kept: &Kept<D>, systems: usize, parts: usize) -> Result<Self, Error> {
+        let memory = kept.reserve(Ordered::<D>::bytes_of(systems, parts))?;
         Ok(Ordered { memory, systems })
+    }
+
+    /// Bytes for so many systems in so many parts.
+    pub(super) fn bytes_of(systems: usize, parts: usize) -> usize {
+        (2 * systems + parts * OF_PART) * WORD
     }
 
     /// Bytes of its memory.
@@ -70,8 +76,8 @@ impl<D: Device> Ordered<D> {
 
     /// Whether there is room for so many systems in so many parts.
     pub(super) fn has_room(&self, systems: usize, parts: usize) -> bool {
-        let words = 2 * self.systems + parts * OF_PART;
-        systems <= self.systems && words * WORD <= self.memory.bytes()
+        let bytes = Ordered::<D>::bytes_of(self.systems, parts);
+        systems <= self.systems && bytes <= self.memory.bytes()
     }
 
     /// Where the systems lie, from one on, once they have been sorted: numbers within their part.
@@ -191,7 +197,7 @@ mod tests {
         let mut stats = device.reserve(counts.len() * WORD).unwrap();
         stream.write(&mut stats, 0, &counts).unwrap();
         let order = Order::new(&device).unwrap();
-        let mut ordered = Ordered::new(&device, len, 2).unwrap();
+        let mut ordered = Ordered::new(&Kept::new(device.clone()), len, 2).unwrap();
         assert!(ordered.has_room(len, 2) && !ordered.has_room(len + 1, 2));
         assert!(!ordered.has_room(len, 3));
         stream.write(&mut ordered.memory, len * WORD, &costs).unwrap();
@@ -228,7 +234,7 @@ mod tests {
         let device = Setup::new(std::env::temp_dir().join("odeum-device-order")).device();
         let (order, stream) = (Order::new(&device).unwrap(), device.stream().unwrap());
         let len = 1000;
-        let mut ordered = Ordered::new(&device, len, 1).unwrap();
+        let mut ordered = Ordered::new(&Kept::new(device.clone()), len, 1).unwrap();
         let mut systems = |most: f32, others: f32, of_group: f32| -> Vec<u32> {
             let mut costs = vec![others; len];
             costs[17] = most;

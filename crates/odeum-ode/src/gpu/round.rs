@@ -13,7 +13,7 @@ use super::batch_parts::batch_parts;
 use super::in_place::InPlace;
 use super::kept::Kept;
 use super::lane::Lane;
-use super::launch::{blocks, launch_blocks};
+use super::launch::{blocks, launch_blocks, matrices};
 use super::run::Ready;
 use super::stop::{no_more, watched};
 use super::task::Task;
@@ -62,6 +62,8 @@ struct Turns {
 /// Where the systems lie.
 struct Arena<D: Device> {
     lane: Lane<D>,
+    /// The address of matrices, where the kernel keeps them in global memory.
+    matrices: u64,
     /// Behind the last launch, where one must not begin before the other has ended.
     launched: D::Event,
 }
@@ -101,15 +103,22 @@ impl<T: Scalar> Job<'_, T> {
         workers: usize,
     ) -> Result<(), Error> {
         // Half is left to others, to the matrices and the local memory of the kernel.
-        let at_once = (device.free_memory()? / 2 / self.shape.bytes(self.batch)).max(1);
+        let mut at_once = (device.free_memory()? / 2 / self.shape.bytes(self.batch)).max(1);
         let desk = || {
             let staging = device.staging(self.shape.bytes(self.batch))?;
             Ok(Desk { staging, uploads: device.stream()?, downloads: device.stream()? })
         };
         let mut desks = (0..workers).map(|_| desk()).collect::<Result<Vec<_>, Error>>()?;
-        for batches in batches.chunks(at_once) {
-            if !self.is_over() {
-                Round::begin(self, (device, ready), batches, workers)?.run(&mut desks);
+        let mut left = batches;
+        while !left.is_empty() && !self.is_over() {
+            let (now, later) = left.split_at(at_once.min(left.len()));
+            match Round::begin(self, (device, ready), now, workers) {
+                // Other runs have taken what was free.
+                Err(Error::Device { .. }) if now.len() > 1 => at_once = now.len() / 2,
+                round => {
+                    round?.run(&mut desks);
+                    left = later;
+                }
             }
         }
         for Desk { staging, uploads, downloads } in desks {
@@ -143,6 +152,14 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         let room = batches.len() * job.batch;
         let offsets = Offsets::new(&shape, room);
         let mut lane = device.lane(offsets.end)?;
+        // All that the launches need: a round that has begun wants for no memory. They have the same memory for matrices.
+        let largest = parts.iter().map(|part| part.batches.len()).max().unwrap_or(0);
+        let layout = &ready.kernel.layout;
+        let blocks = blocks(device, &ready.loaded, layout, 1, largest * job.batch);
+        let matrices = matrices(device, layout, blocks, &mut lane)?;
+        if ready.expected.is_some() {
+            lane.ordered(device, room, parts.len())?;
+        }
         lane.put_shared(&offsets, job.inputs, &job.lists)?;
         let Lane { stream, arena, .. } = &mut lane;
         // SAFETY: the arena is live until the stream has been waited for, here.
@@ -157,7 +174,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             stream.set_bytes(arena, of_systems, Status::NotRun as u8)?;
         }
         stream.wait()?;
-        let arena = Mutex::new(Arena { lane, launched: device.device.event()? });
+        let arena = Mutex::new(Arena { lane, matrices, launched: device.device.event()? });
         let in_place = InPlace::new(&device.device, job.inputs, &job.sink, &shape);
         let writes = batches.iter().map(|_| Mutex::default()).collect();
         let turns = Turns { writes, ..Turns::default() };
@@ -322,13 +339,12 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
 
     /// Starts the kernel of a part that has arrived.
     fn launch(&self, part: usize) -> Result<(), Error> {
-        let Arena { lane, launched } = &mut *lock(&self.arena);
+        let Arena { lane, matrices, launched } = &mut *lock(&self.arena);
         let mut task = self.task(part, lane.arena.address());
         let Ready { kernel, loaded, expected } = self.ready;
-        let blocks_of = |systems| blocks(self.device, loaded, &kernel.layout, 1, systems);
         let stream = self.device.stream()?;
         if let Some(expected) = expected {
-            let (_, ordered) = lane.ordered(&self.device.device, self.room, self.parts.len())?;
+            let (_, ordered) = lane.ordered(self.device, self.room, self.parts.len())?;
             let systems = self.systems_of(part);
             let (first, at_once) = (systems.start, self.ready.at_once(&self.device.limits));
             let place = (part, systems);
@@ -337,13 +353,10 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             task.arrays.order = ordered.address(first) as *const u32;
         }
         if kernel.layout.global > 0 {
-            // All launches have the same memory for matrices.
-            let largest = self.parts.iter().map(|part| part.batches.len()).max().unwrap_or(0);
-            let bytes = blocks_of(largest * self.job.batch) * kernel.layout.global;
-            task.arrays.matrices = self.device.matrices(lane, bytes)? as *mut u8;
+            task.arrays.matrices = *matrices as *mut u8;
             stream.wait_event(launched)?;
         }
-        let blocks = blocks_of(task.n_systems as usize);
+        let blocks = blocks(self.device, loaded, &kernel.layout, 1, task.n_systems as usize);
         // SAFETY: the arena lives until all streams have been waited for.
         unsafe { launch_blocks(loaded, &kernel.layout, blocks, &task, &stream)? };
         if kernel.layout.global > 0 {

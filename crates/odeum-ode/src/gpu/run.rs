@@ -110,11 +110,13 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
             }
             return;
         }
+        // All but one.
+        let without = AtomicUsize::new(each.saturating_sub(1));
         std::thread::scope(|scope| {
             for _ in 1..each {
-                scope.spawn(|| job.work(device, ready));
+                scope.spawn(|| job.work(device, ready, &without));
             }
-            job.work(device, ready);
+            job.work(device, ready, &without);
         });
     };
     std::thread::scope(|scope| {

@@ -114,11 +114,12 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let inputs = ensemble.inputs();
         // Steps lie in an array of the session's own, spans come with each advance.
         let shape = |shape| Shape { shared_span: true, keeps_steps: false, ..shape };
-        let mut memory = InMemory::new(kept, system, &inputs, (method, options), shape)?;
-        let bytes = ensemble.len() * size_of::<T>();
         let given = ensemble.first_steps();
         let keeps = given.is_some() || options.warm_start;
-        let steps = keeps.then(|| two_of(memory.device(), bytes)).transpose()?;
+        let bytes = ensemble.len() * size_of::<T>();
+        let arrays = (shape, if keeps { 2 * bytes } else { 0 });
+        let mut memory = InMemory::new(kept, system, &inputs, (method, options), arrays)?;
+        let steps = keeps.then(|| memory.two_of(bytes)).transpose()?;
         let steps = match (steps, memory.lane()) {
             (Some([mut first, end]), Some(lane)) => {
                 match given {
@@ -196,7 +197,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
     pub fn set_step_sizes(&mut self, sizes: &[T]) -> Result<(), Error> {
         check_first_steps(sizes, self.memory.systems)?;
         if self.steps.is_none() {
-            self.steps = Some(two_of(self.memory.device(), size_of_val(sizes))?);
+            self.steps = Some(self.memory.two_of(size_of_val(sizes))?);
         }
         match (&mut self.steps, self.memory.lane()) {
             (Some([steps, _]), Some(lane)) => lane.stream.write(steps, 0, sizes),
@@ -267,9 +268,4 @@ impl<T: Scalar, D: Device> Session<T, D> {
     pub fn stats(&mut self) -> Result<Vec<Stats>, Error> {
         self.memory.stats()
     }
-}
-
-/// Memory of the same size twice.
-fn two_of<D: Device>(device: &D, bytes: usize) -> Result<[D::Memory; 2], Error> {
-    Ok([device.reserve(bytes)?, device.reserve(bytes)?])
 }

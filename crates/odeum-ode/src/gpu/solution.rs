@@ -64,7 +64,8 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
         let begun = Instant::now();
         check_shape(system.grouped.sizes(), (inputs.dim(), inputs.n_params()))?;
         options.check_for(method.controller().fixed_step(), inputs)?;
-        let mut memory = InMemory::new(kept, system, inputs, (method, options), |shape| shape)?;
+        let mut memory =
+            InMemory::new(kept, system, inputs, (method, options), (|shape| shape, 0))?;
         // SAFETY: there is no memory of steps beside that of the ensemble.
         if unsafe { memory.integrate(inputs.span(0), None, Some(monitor))? } {
             monitor.add_finished(inputs.len());

@@ -8,7 +8,8 @@ use super::arena::{Offsets, Shape};
 use super::in_place::InPlace;
 use super::kept::Kept;
 use super::lane::Lane;
-use super::launch::launch;
+use super::launch::{blocks, launch, matrices};
+use super::layout::WARP;
 use super::run::Ready;
 use super::sink::{Sink, Taken};
 use super::staging::Staging;
@@ -50,25 +51,61 @@ impl<T: Scalar> Job<'_, T> {
         lock(&self.failure).get_or_insert(error);
     }
 
-    /// Takes batches until there are none.
-    pub(super) fn work<D: Device>(&self, device: &Kept<D>, ready: &Ready<D>) {
-        let bytes = self.shape.bytes(self.batch);
-        let (mut lane, mut staging) =
-            match device.lane(bytes).and_then(|lane| Ok((lane, device.staging(bytes)?))) {
-                Ok(memory) => memory,
-                Err(error) => return self.fail(error),
-            };
+    /// Takes batches until there are none. Of the workers of a device, `without` may find no memory and leave their batches to the others.
+    pub(super) fn work<D: Device>(
+        &self,
+        device: &Kept<D>,
+        ready: &Ready<D>,
+        without: &AtomicUsize,
+    ) {
+        let may_leave = |error: &Error| {
+            let left = |n: usize| n.checked_sub(1);
+            matches!(error, Error::Device { .. })
+                && without.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok()
+        };
+        let (mut lane, mut staging, room) = match self.memory(device, ready) {
+            Ok(memory) => memory,
+            Err(error) if may_leave(&error) => return,
+            Err(error) => return self.fail(error),
+        };
         while !self.is_over() {
             let place = self.next.fetch_add(1, Ordering::Relaxed);
             if place >= self.n_batches {
                 break;
             }
-            if let Err(error) = self.run_batch(device, ready, (&mut lane, &mut staging), place) {
+            let memory = (&mut lane, &mut staging, room);
+            if let Err(error) = self.run_batch(device, ready, memory, place) {
                 self.fail(error);
             }
         }
         device.keep(lane);
         device.keep_staging(staging);
+    }
+
+    /// Memory of a worker, and for how many systems at a time: fewer than a batch has, where other runs have taken meanwhile what was
+    /// free when batches were sized.
+    fn memory<D: Device>(
+        &self,
+        device: &Kept<D>,
+        ready: &Ready<D>,
+    ) -> Result<(Lane<D>, Staging<D>, usize), Error> {
+        let Ready { kernel, loaded, .. } = ready;
+        let of = |room: usize| {
+            let bytes = self.shape.bytes(room);
+            let mut lane = device.lane(bytes)?;
+            let blocks = blocks(device, loaded, &kernel.layout, self.fraction, room);
+            matrices(device, &kernel.layout, blocks, &mut lane)?;
+            Ok((lane, device.staging(bytes)?, room))
+        };
+        let mut room = self.batch;
+        loop {
+            match of(room) {
+                Err(Error::Device { .. }) if room > WARP => {
+                    room = (room / 2).next_multiple_of(WARP);
+                }
+                memory => return memory,
+            }
+        }
     }
 
     /// Whether no more batches are wanted.
@@ -112,14 +149,35 @@ impl<T: Scalar> Job<'_, T> {
         }
     }
 
+    /// Integrates a batch, so many systems at a time as there is room for.
     fn run_batch<D: Device>(
         &self,
         device: &Kept<D>,
         ready: &Ready<D>,
-        (lane, staging): (&mut Lane<D>, &mut Staging<D>),
+        (lane, staging, room): (&mut Lane<D>, &mut Staging<D>, usize),
         batch: usize,
     ) -> Result<(), Error> {
-        let range = self.systems(batch);
+        let Range { start, end } = self.systems(batch);
+        for first in (start..end).step_by(room) {
+            let range = first..(first + room).min(end);
+            // SAFETY: this worker alone has taken the batch.
+            unsafe { self.run_systems(device, ready, (&mut *lane, &mut *staging), range)? };
+        }
+        self.taken[batch].store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Integrates systems of a batch, for which there is room.
+    ///
+    /// # Safety
+    /// No other thread uses the systems.
+    unsafe fn run_systems<D: Device>(
+        &self,
+        device: &Kept<D>,
+        ready: &Ready<D>,
+        (lane, staging): (&mut Lane<D>, &mut Staging<D>),
+        range: Range<usize>,
+    ) -> Result<(), Error> {
         let offsets = Offsets::new(&self.shape, range.len());
         // A batch travels in one copy: nothing is read or written where it lies.
         let in_place = InPlace::default();
@@ -140,12 +198,12 @@ impl<T: Scalar> Job<'_, T> {
         // SAFETY: as above.
         unsafe { lane.download(staging, offsets.results..offsets.end)? };
         // While the GPU works: the pages of the results come into being.
-        // SAFETY: this worker alone has taken the batch.
+        // SAFETY: the caller's word.
         unsafe { self.sink.touch(&range) };
         lane.stream.wait()?;
         let how = Taken { past_caches: false, all_began: false, in_place: &in_place };
         // SAFETY: as above.
-        unsafe { self.take(staging, &offsets, batch, how) };
+        unsafe { self.sink.take(staging, &offsets, &range, how) };
         self.monitor.add_finished(range.len());
         Ok(())
     }

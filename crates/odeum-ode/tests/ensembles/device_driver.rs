@@ -89,6 +89,52 @@ fn memory_that_is_too_small_for_any_batch_is_an_error() {
     }
 }
 
+/// Of several runs at once each takes for free what all see before any reserves: they failed.
+#[test]
+fn memory_that_other_runs_take_meanwhile_makes_batches_smaller() {
+    if !host::is_available() {
+        return;
+    }
+    let ensemble = ensemble(3001, 0.15);
+    let wanted = alone(&ensemble);
+    // Of a batch, one in several pieces, or of some workers.
+    for bytes in [9 << 10, 20 << 10, 40 << 10] {
+        let setup = host::setup().memory(bytes).taken(SMALL);
+        assert_same(&solve(&Devices::new(vec![setup.device()]), &ensemble).unwrap(), &wanted);
+    }
+    let setup = host::setup().memory(1 << 10).taken(SMALL);
+    let error = solve(&Devices::new(vec![setup.device()]), &ensemble).map(drop).unwrap_err();
+    let told = error.to_string();
+    for part in ["host:0: not enough memory", "bytes are wanted", "are free", "device = \"cpu\""] {
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+/// Before anything is reserved: it was told as a driver that fails, without a device and what is free.
+#[test]
+fn a_session_beyond_the_memory_names_systems_and_bytes() {
+    if !host::is_available() {
+        return;
+    }
+    let ensemble = ensemble(3001, 0.1);
+    let options = Options::new(Tolerance::new(1e-6, 1e-8));
+    for warm_start in [false, true] {
+        let options = Options { warm_start, ..options.clone() };
+        let begin = |bytes: usize| {
+            let devices = Devices::new(vec![host::setup().memory(bytes).device()]);
+            devices.session(&Lorenz, &ensemble, &Method::rodas4(), &options).map(drop)
+        };
+        let told = begin(20_000).unwrap_err().to_string();
+        let told = told.strip_prefix("host:0: not enough memory: 3001 systems need ").unwrap();
+        let (need, rest) = told.split_once(" bytes, 20000 are free").unwrap();
+        assert!(rest.contains("fewer systems"), "{rest}");
+        // What it needs is enough, and no less is.
+        let need: usize = need.parse().unwrap();
+        begin(need).unwrap();
+        assert!(begin(need - 1).is_err());
+    }
+}
+
 /// Whoever takes a batch, and however copies and kernels of several streams fall: the same bits.
 #[test]
 fn several_devices_fraction_the_batches() {
