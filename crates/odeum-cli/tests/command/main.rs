@@ -8,6 +8,7 @@ mod bad_chemistry;
 mod bad_input;
 mod chemistry;
 mod common;
+mod drivers;
 mod expressions;
 mod fields;
 mod fields_coordinates;
