@@ -37,6 +37,7 @@ fn odeum(folder: &Folder, visible: Option<&str>, args: &[&str]) -> Said {
 }
 
 const NO_WORDS: (&str, &str) = ("cuGetErrorString(int, const char **)", "return 34;");
+const VERSION: (&str, &str) = ("cuDriverGetVersion(int *v)", "*v = 13000; return 0;");
 
 /// Stubs of the toolkit, for linkers alone: they were told as no driver, and what checks passed them.
 #[test]
@@ -50,4 +51,22 @@ fn a_driver_that_does_not_work_is_told() {
     }
     let said = odeum(&folder, None, &["devices"]).well();
     assert!(parts.iter().all(|part| said.out.contains(part)), "{}", said.out);
+}
+
+#[test]
+fn a_driver_that_sees_no_gpu_is_told() {
+    let none = ("cuInit(unsigned)", "return 0;");
+    let count = ("cuDeviceGetCount(int *n)", "*n = 0; return 0;");
+    let Some(folder) = driver(&[VERSION, none, count]) else { return };
+    let said = odeum(&folder, None, &["devices"]).well();
+    assert!(said.out.contains("the NVIDIA driver sees no GPU"), "{}", said.out);
+    let refuses = ("cuInit(unsigned)", "return 100;");
+    let Some(folder) = driver(&[VERSION, refuses, NO_WORDS]) else { return };
+    let said = odeum(&folder, Some(""), &["devices"]).well();
+    let part = "sees no GPU: CUDA_VISIBLE_DEVICES, which is \"\"";
+    assert!(said.out.contains(part), "{}", said.out);
+    folder.write("a.toml", CASE);
+    let run = ["run", "a.toml", "--device", "cuda"];
+    odeum(&folder, Some("7"), &run).refused(&["cuda:0 is not to be had", "which is \"7\""]);
+    odeum(&folder, None, &run).refused(&["sees no GPU", "nvidia-smi"]);
 }

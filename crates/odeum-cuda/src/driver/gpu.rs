@@ -95,7 +95,7 @@ impl Gpu {
         if let Some(gpu) = &*place {
             return Ok(gpu.clone());
         }
-        let count = device_count()?;
+        let count = device_count(&device)?;
         if ordinal >= count {
             return Err(Error::Device {
                 device,
@@ -332,13 +332,36 @@ impl Device for Gpu {
     }
 }
 
-fn device_count() -> Result<usize, Error> {
-    let count = CudaContext::device_count().map_err(|error| Error::Device {
-        device: "cuda".to_owned(),
-        reason: format!("the NVIDIA driver does not start: {error}"),
-        remedy: "see that `nvidia-smi` lists a GPU for this user".to_owned(),
-    })?;
-    Ok(usize::try_from(count).unwrap_or(0))
+/// How many GPUs the driver sees: an error where there are none.
+fn device_count(device: &str) -> Result<usize, Error> {
+    let none = sys::CUresult::CUDA_ERROR_NO_DEVICE;
+    match CudaContext::device_count() {
+        Ok(count @ 1..) => Ok(usize::try_from(count).unwrap_or(0)),
+        Err(error) if error.0 != none => Err(Error::Device {
+            device: device.to_owned(),
+            reason: format!("the NVIDIA driver does not start: {error}"),
+            remedy: "see that `nvidia-smi` lists a GPU for this user".to_owned(),
+        }),
+        _ => Err(no_gpu(device, std::env::var("CUDA_VISIBLE_DEVICES").ok().as_deref())),
+    }
+}
+
+/// An error for a driver that sees no GPU, with what `CUDA_VISIBLE_DEVICES` is.
+fn no_gpu(device: &str, visible: Option<&str>) -> Error {
+    // A list that begins with the first GPU hides not all.
+    let hidden = visible.filter(|list| list.split(',').next() != Some("0"));
+    let (why, remedy) = match hidden {
+        Some(list) => (
+            format!(": CUDA_VISIBLE_DEVICES, which is \"{list}\", may hide all"),
+            "unset CUDA_VISIBLE_DEVICES, or give it the numbers of GPUs, as 0,1",
+        ),
+        None => (String::new(), "see that `nvidia-smi` lists a GPU for this user"),
+    };
+    Error::Device {
+        device: device.to_owned(),
+        reason: format!("the NVIDIA driver sees no GPU{why}"),
+        remedy: remedy.to_owned(),
+    }
 }
 
 /// What a GPU is.
@@ -382,7 +405,7 @@ pub fn check_gpus(ordinals: &[usize]) -> Result<(), Error> {
         return Ok(());
     }
     need_driver("cuda")?;
-    match device_count() {
+    match device_count("cuda") {
         Ok(1..) => ordinals.iter().try_for_each(|&ordinal| Gpu::open(ordinal).map(drop)),
         _ => Ok(()),
     }
@@ -391,10 +414,10 @@ pub fn check_gpus(ordinals: &[usize]) -> Result<(), Error> {
 /// The GPUs of this computer.
 ///
 /// # Errors
-/// When there is no NVIDIA driver, or one that is too old; the error says what was looked for, and where.
+/// When there is no NVIDIA driver, one that is too old, or one that sees no GPU; the error says what was looked for, and where.
 pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
     let driver = need_driver("cuda")?;
-    (0..device_count()?)
+    (0..device_count("cuda")?)
         .map(|ordinal| {
             let gpu = Gpu::find(ordinal)?;
             let context = gpu.context()?;
@@ -430,6 +453,19 @@ mod tests {
         assert_eq!(architecture((9, 0), &[75, 80]), "compute_80");
         // Where there is no compiler that is told later.
         assert_eq!(architecture((12, 0), &[]), "sm_120");
+    }
+
+    #[test]
+    fn the_variable_that_hides_gpus_is_named_where_it_may() {
+        for list in ["", "-1", "7", "GPU-1f"] {
+            let error = no_gpu("cuda", Some(list)).to_string();
+            let found = format!("sees no GPU: CUDA_VISIBLE_DEVICES, which is \"{list}\",");
+            assert!(error.contains(&found) && error.contains("unset"), "{error}");
+        }
+        // As the command sets it by itself.
+        for list in [None, Some("0"), Some("0,1")] {
+            assert!(!no_gpu("cuda", list).to_string().contains("CUDA_VISIBLE_DEVICES"), "{list:?}");
+        }
     }
 
     #[test]
