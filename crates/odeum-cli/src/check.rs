@@ -3,6 +3,7 @@
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::fields;
+use crate::job::Stop;
 use crate::report::{Style, Table, bytes, count, say, show, wrap};
 use odeum_case::{Case, Described, Level, Overrides, Plan, Until, device, stiffness};
 use odeum_io::finding::Findings;
@@ -24,13 +25,13 @@ pub(crate) fn command(args: &CheckArgs) -> Exit {
     if let Some(warning) = plan.as_ref().and_then(stiffness) {
         findings.push(warning);
     }
+    if let Some(exit) = show(&findings.take(), Exit::BadInput) {
+        return exit;
+    }
     if let Some(Device::Cuda(cuda)) = plan.as_ref().map(|plan| &plan.device)
         && let Err(error) = cuda.check()
     {
-        findings.push(error.into());
-    }
-    if let Some(exit) = show(&findings.take(), Exit::BadInput) {
-        return exit;
+        return Stop::bad(error.into()).show();
     }
     match plan {
         Some(plan) => {

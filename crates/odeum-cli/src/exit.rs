@@ -1,5 +1,7 @@
 //! Exit codes.
 
+use odeum_io::Finding;
+
 /// How a command ended, as the exit code says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -15,4 +17,11 @@ pub(crate) enum Exit {
     Interrupted = 130,
     /// The reader of the standard output has gone (128 + SIGPIPE).
     Unheard = 141,
+}
+
+impl Exit {
+    /// How a command ends that has computed nothing yet.
+    pub(crate) fn of(finding: &Finding) -> Exit {
+        if finding.device_failed { Exit::Broken } else { Exit::BadInput }
+    }
 }

@@ -59,18 +59,22 @@ pub(crate) struct Ground<'a> {
 pub(crate) struct Stop(pub(crate) Finding, pub(crate) Exit);
 
 impl Stop {
-    /// For what the user gave; nothing was computed.
+    /// Before anything was computed: for what the user gave, or a device that fails.
     pub(crate) fn bad(finding: Finding) -> Stop {
-        Stop(finding, Exit::BadInput)
+        let exit = Exit::of(&finding);
+        Stop(finding, exit)
+    }
+
+    /// Shows it.
+    pub(crate) fn show(self) -> Exit {
+        let Stop(finding, exit) = self;
+        show(&[finding], exit).unwrap_or(exit)
     }
 }
 
 /// Runs a job to its end, or shows why it cannot come there.
 pub(crate) fn run(job: &impl Job, args: &RunArgs) -> Exit {
-    match try_run(job, args) {
-        Ok(exit) => exit,
-        Err(Stop(finding, exit)) => show(&[finding], exit).unwrap_or(exit),
-    }
+    try_run(job, args).unwrap_or_else(Stop::show)
 }
 
 fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {

@@ -36,6 +36,8 @@ pub struct Parts {
     pub found: Option<String>,
     /// What to do.
     pub help: Option<String>,
+    /// A device failed: nothing that was given is at fault.
+    pub device_failed: bool,
 }
 
 impl Finding {
@@ -49,6 +51,7 @@ impl Finding {
             field: None,
             found: None,
             help: None,
+            device_failed: false,
         }))
     }
 
@@ -150,7 +153,14 @@ impl From<odeum_ode::Error> for Finding {
                 Finding::error(format!("the device {device} is not to be had: {reason}"))
                     .help(remedy)
             }
-            other => Finding::error(other.to_string()),
+            other => {
+                let mut finding = Finding::error(other.to_string());
+                finding.device_failed = matches!(
+                    other,
+                    odeum_ode::Error::Cuda { .. } | odeum_ode::Error::Compile { .. }
+                );
+                finding
+            }
         }
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn check(case: &FieldCase, overrides: &Overrides, findings: &Findings
     let Some(plan) = plan else { return Exit::BadInput };
     let style = Style::stdout();
     let on_gpu = match plan.check_gpu() {
-        Err(finding) => return show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
+        Err(finding) => return Stop::bad(finding).show(),
         Ok(memory) => memory,
     };
     let text = match case.precision {
@@ -71,7 +71,7 @@ pub(crate) fn check(case: &FieldCase, overrides: &Overrides, findings: &Findings
             say(&text);
             Exit::Success
         }
-        Err(finding) => show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
+        Err(finding) => Stop::bad(finding).show(),
     }
 }
 

@@ -125,10 +125,10 @@ fn integrate<T: Compiled>(plan: &Plan<'_>, ground: Ground<'_>) -> Result<Exit, S
     show(store.warnings(), Exit::Broken);
 
     if let Err(error) = ran {
-        // Nothing computed and nothing kept: what was asked for cannot be had.
-        let exit = if batches.computed() == 0 { Exit::BadInput } else { Exit::Broken };
         let kept = store.save_all(batches.pieces());
         let finding = plan.case.source_spans.place(error);
+        // Nothing computed and nothing kept: what was asked for cannot be had.
+        let exit = if batches.computed() == 0 { Exit::of(&finding) } else { Exit::Broken };
         return Err(Stop(with_resume(finding, kept, args), exit));
     }
     if monitor.is_stopped() && batches.finished() < plan.members.len() {

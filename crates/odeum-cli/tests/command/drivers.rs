@@ -11,6 +11,21 @@ method = { name = \"dopri5\" }
 tolerance = { rtol = 1e-6, atol = 1e-9 }
 ";
 
+const FIELD: &str = r#"
+[system]
+species = ["c"]
+parameters = { D = 0.5 }
+equations = { c = "D * lap(c)" }
+[grid]
+shape = [9, 8, 7]
+spacing = 1.0
+[initial]
+c = 1.0
+[time]
+until = 1.0
+step = 0.1
+"#;
+
 /// A folder with a driver whose functions give these numbers; `None` without a compiler.
 fn driver(functions: &[(&str, &str)]) -> Option<Folder> {
     let folder = Folder::new();
@@ -69,4 +84,21 @@ fn a_driver_that_sees_no_gpu_is_told() {
     let run = ["run", "a.toml", "--device", "cuda"];
     odeum(&folder, Some("7"), &run).refused(&["cuda:0 is not to be had", "which is \"7\""]);
     odeum(&folder, None, &run).refused(&["sees no GPU", "nvidia-smi"]);
+}
+
+/// Nothing that was given is at fault, whatever has been computed.
+#[test]
+fn a_device_that_fails_is_a_run_that_broke() {
+    let starts = ("cuInit(unsigned)", "return 0;");
+    let count = ("cuDeviceGetCount(int *n)", "*n = 1; return 0;");
+    let fails = ("cuDeviceGet(int *, int)", "return 719;");
+    let Some(folder) = driver(&[VERSION, starts, count, fails, NO_WORDS]) else { return };
+    folder.write("a.toml", CASE).write("b.toml", FIELD);
+    for case in ["a.toml", "b.toml"] {
+        for command in ["check", "run"] {
+            odeum(&folder, None, &[command, case, "--device", "cuda"])
+                .failed(&["opening cuda:0", "CUDA_ERROR_LAUNCH_FAILED"]);
+        }
+    }
+    odeum(&folder, None, &["bench", "fields", "--device", "cuda"]).failed(&["opening cuda:0"]);
 }

@@ -85,7 +85,11 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let (bench, machine) = (NAME.to_owned(), Machine::here());
     let mut document = Document { bench, machine, rows: Vec::new(), left_out: Vec::new() };
     for variant in &variants {
-        let roof = roof(variant).map_err(|e| (Finding::from(e), Exit::BadInput))?;
+        let roof = roof(variant).map_err(|e| {
+            let finding = Finding::from(e);
+            let exit = Exit::of(&finding);
+            (finding, exit)
+        })?;
         for builtin in [Builtin::Diffusion, Builtin::Turing, Builtin::Front, Builtin::Plume] {
             let (mut rows, mut left_out) = (Vec::new(), Vec::new());
             for shape in shapes(&sizes) {
