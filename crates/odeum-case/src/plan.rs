@@ -6,7 +6,7 @@ use crate::device::threads_of;
 use crate::members::Members;
 use crate::{starts, steps};
 use odeum_io::checkpoint::ensemble::SPANS;
-use odeum_io::ensemble;
+use odeum_io::ensemble::{self, Extras};
 use odeum_io::number::bytes;
 use odeum_io::parallel;
 use odeum_io::{Finding, Findings};
@@ -74,6 +74,12 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
+    /// What the result has beside one row for each system.
+    pub fn extras(&self) -> Extras {
+        let saved = !self.options.save_times().is_empty();
+        Extras { saved, picture: self.case.undrawn().is_none() }
+    }
+
     /// Checks everything that can be checked without computing; `None` after reporting.
     pub fn new(case: &'a Case, overrides: &Overrides, findings: &Findings) -> Option<Plan<'a>> {
         let own = (&case.run.device, case.run.threads);

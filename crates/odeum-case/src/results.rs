@@ -4,7 +4,7 @@ use crate::case::Axis;
 use crate::gas::TEMPERATURE;
 use crate::members::Members;
 use crate::plan::Plan;
-use odeum_io::ensemble::{self, About, EnsembleResult, Row, Rows as Ended};
+use odeum_io::ensemble::{About, EnsembleResult, Row, Rows as Ended};
 use odeum_ode::solution::Summary;
 use odeum_ode::{Scalar, Solution, Status};
 use std::ops::Range;
@@ -109,7 +109,6 @@ impl<'a, T: Scalar> Results<'a, T> {
                 method: case.method.method.name(),
                 precision: case.run.precision.name(),
                 case: case.source.text(),
-                files: ensemble::ends(&case.output.formats),
                 state_names: &model.state_names,
                 param_names: &model.param_names,
                 variable_names: model.names().map(str::to_owned).collect(),
@@ -119,7 +118,7 @@ impl<'a, T: Scalar> Results<'a, T> {
                 sweep: sweep.iter().map(values).collect(),
                 copies: case.ensemble.count,
                 temperature: hot.filter(|_| !model.is_direct()),
-                can_be_drawn: case.undrawn().is_none(),
+                extras: self.plan.extras(),
                 threads: self.plan.threads(),
             },
             rows: self,

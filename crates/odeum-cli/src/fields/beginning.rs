@@ -11,6 +11,7 @@ use odeum_case::FieldPlan;
 use odeum_fields::{Checkpoint, Clock, Field, Precision};
 use odeum_io::checkpoint::field::{self as checkpoint, Header};
 use odeum_io::{Finding, Target};
+use std::path::PathBuf;
 
 /// Where a run begins.
 pub(super) struct Beginning<T: Precision> {
@@ -19,13 +20,15 @@ pub(super) struct Beginning<T: Precision> {
     pub(super) start: Checkpoint<T>,
 }
 
-/// Finds it, and makes the folder ready for it; `field` is that of the start of the case. What is wrong is told before
+/// Finds it, and makes the folder ready for it and the `others` that it writes beside its result; `field` is that of the
+/// start of the case. What is wrong is told before
 /// anything is removed.
 pub(super) fn find<T: Precision>(
     plan: &FieldPlan<'_>,
     field: Field<T>,
     args: &RunArgs,
     target: &Target,
+    others: &[PathBuf],
 ) -> Result<Beginning<T>, Finding> {
     let case = plan.case;
     let Beginning { header, start } = read(plan, field, args, target)?;
@@ -44,7 +47,7 @@ pub(super) fn find<T: Precision>(
         Some(header) => {
             go_on_without(Writer::<T>::lost(case, target, header)?, args)?;
         }
-        None if args.overwrite => former::clear(case, target),
+        None if args.overwrite => former::clear(others, target, &case.inputs),
         None => {}
     }
     Ok(Beginning { header, start })

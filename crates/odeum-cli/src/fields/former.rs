@@ -1,8 +1,6 @@
 //! What an earlier run has written beside its result, of a field or of an ensemble.
 
-use super::target::others;
 use crate::job::is_read;
-use odeum_case::FieldCase;
 use odeum_io::{Target, ensemble, former};
 use std::path::PathBuf;
 
@@ -19,17 +17,14 @@ pub(crate) fn with_former(
     own
 }
 
-/// Removes what an earlier run has written, so that nothing of it stays among the new files: its result first, which vouches for
-/// the others and from which a run would go on. Where nothing lies or comes beside the result it stays until the new one is there.
-pub(super) fn clear(case: &FieldCase, target: &Target) {
-    let mut files = others(case, target);
-    let is_alone = files.is_empty();
+/// Removes what an earlier run has written and the `others` that the new one writes beside its result, so that nothing old stays
+/// among the new files: the result first, which vouches for the others and from which a run would go on. Where nothing lies or comes beside the result it stays until the new one is there.
+pub(super) fn clear(others: &[PathBuf], target: &Target, inputs: &[PathBuf]) {
     // A run that was killed early has left nothing that tells of its states.
-    files.push(target.file("frames"));
-    let ends = former::ends(target).unwrap_or_default();
-    let old = with_former(files, &ends, target, &case.inputs);
+    let ends = former::ends(target).unwrap_or_else(|| vec!["frames".to_owned()]);
+    let old = with_former(others.to_vec(), &ends, target, inputs);
     let _ = std::fs::remove_file(target.checkpoint());
-    if !is_alone || old.iter().any(|path| path.exists()) {
+    if !others.is_empty() || old.iter().any(|path| path.exists()) {
         let _ = std::fs::remove_file(target.npz());
     }
     former::remove(&old);

@@ -10,14 +10,15 @@ use std::process::{Command, Stdio};
 
 /// Whether there will be a movie.
 pub(super) struct Movie {
+    wanted: bool,
     found: bool,
 }
 
 impl Movie {
-    /// Looks for ffmpeg where a movie is wanted; says so at once where it is not found.
+    /// Looks for ffmpeg where a movie is wanted. One of a single picture is none, which reading the case says.
     pub(super) fn find(case: &FieldCase) -> Movie {
-        if !is_wanted(case) {
-            return Movie { found: false };
+        if !case.output.movie || case.output.every.is_none() {
+            return Movie { wanted: false, found: false };
         }
         let found = Command::new("ffmpeg")
             .arg("-version")
@@ -26,12 +27,25 @@ impl Movie {
             .stderr(Stdio::null())
             .status()
             .is_ok_and(|status| status.success());
-        if !found {
+        Movie { wanted: true, found }
+    }
+
+    /// Says that there will be none for want of ffmpeg.
+    pub(super) fn tell_lack(&self, case: &FieldCase) {
+        if self.wanted && !self.found {
             let finding = Finding::warning("there will be no movie: ffmpeg is not found")
                 .help("install ffmpeg, or make the movie from the pictures by other means");
             show(&[finding.in_file(case.source.name()).field("output.formats")], Exit::Broken);
         }
-        Movie { found }
+    }
+
+    /// Movies that will be made.
+    pub(super) fn files(&self, case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+        if !self.found {
+            return Vec::new();
+        }
+        let stems = frames::picture_names(&case.output, case.problem.model.species());
+        stems.iter().map(|stem| file(target, stem)).collect()
     }
 
     /// Makes a movie of each series of pictures; gives those that were made.
@@ -65,20 +79,6 @@ impl Movie {
         }
         made
     }
-}
-
-/// Whether the case asks for movies. One of a single picture is none, which reading the case says.
-fn is_wanted(case: &FieldCase) -> bool {
-    case.output.movie && case.output.every.is_some()
-}
-
-/// Movies that a run makes where ffmpeg is found.
-pub(super) fn files(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
-    if !is_wanted(case) {
-        return Vec::new();
-    }
-    let stems = frames::picture_names(&case.output, case.problem.model.species());
-    stems.iter().map(|stem| file(target, stem)).collect()
 }
 
 fn file(target: &Target, stem: &str) -> PathBuf {

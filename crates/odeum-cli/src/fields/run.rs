@@ -2,12 +2,13 @@
 
 use super::beginning::{self, Beginning};
 use super::ending::{Ended, interrupted, print_summary};
+use super::movie::Movie;
 use super::observer::{Observer, time_told};
 use super::plan::describe;
 use super::progress::Progress;
 use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
-use super::{finished, movie, target, worth};
+use super::{finished, target, worth};
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::gpus;
@@ -78,12 +79,13 @@ pub(crate) fn check(case: &FieldCase, overrides: &Overrides, findings: &Findings
 /// The field of a case, in a precision.
 struct FieldJob<'a, T> {
     plan: &'a FieldPlan<'a>,
+    movie: Movie,
     precision: PhantomData<T>,
 }
 
 impl<'a, T> FieldJob<'a, T> {
     fn new(plan: &'a FieldPlan<'a>) -> FieldJob<'a, T> {
-        FieldJob { plan, precision: PhantomData }
+        FieldJob { plan, movie: Movie::find(plan.case), precision: PhantomData }
     }
 }
 
@@ -99,7 +101,7 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
     }
 
     fn others(&self, target: &Target) -> Vec<PathBuf> {
-        target::others(self.plan.case, target)
+        target::others(self.plan.case, target, &self.movie)
     }
 
     fn folders(&self, target: &Target) -> Vec<PathBuf> {
@@ -129,21 +131,23 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
     }
 
     fn go(&self, ready: Prepared<T>, ground: Ground<'_>) -> Result<Exit, Stop> {
-        simulation_and_write(self.plan, ready, ground)
+        simulation_and_write(self.plan, &self.movie, ready, ground)
     }
 }
 
 fn simulation_and_write<T: odeum_fields::Precision>(
     plan: &FieldPlan<'_>,
+    movie: &Movie,
     Prepared { field, options, limits }: Prepared<T>,
     Ground { args, target, room }: Ground<'_>,
 ) -> Result<Exit, Stop> {
     let case = plan.case;
     let misplaced = |error| Stop::bad(case.source_spans.place(error));
-    let movie = movie::Movie::find(case);
+    movie.tell_lack(case);
+    let others = target::others(case, target, movie);
     let path = target.checkpoint();
     let Beginning { header, mut start } =
-        beginning::find(plan, field, args, target).map_err(Stop::bad)?;
+        beginning::find(plan, field, args, target, &others).map_err(Stop::bad)?;
     let resumed = header.is_some();
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
     if header.as_ref().is_some_and(|header| header.until != case.time.until.to_bits()) {
@@ -159,11 +163,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
     };
     let mut header =
         Header { device: plan.kind_of_device(), until: case.time.until.to_bits(), ..header };
-    let others = target::others(case, target);
-    header.files.extend(others.iter().filter_map(|path| target.extension(path)));
-    // Equal results are equal files, however the run came to its end.
-    header.files.sort();
-    header.files.dedup();
+    list(&mut header, &target::on_the_way(case, target), target);
 
     let (outcome, ended, written) =
         run_beside_writer(plan, &mut simulation, header, args, target, resumed)?;
@@ -196,7 +196,8 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
         Ok(Outcome::Reached) => {}
     }
-    let header = Header { tables: written.marked, ..ended.header.clone() };
+    let mut header = Header { tables: written.marked, ..ended.header.clone() };
+    list(&mut header, &others, target);
     let files = header.files.clone();
     let end = npz::End {
         t: ended.t,
@@ -215,6 +216,13 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         print_summary(plan, &ended, stable, &files);
     }
     Ok(Exit::Success)
+}
+
+/// Adds files to those that the run has written. Equal results are equal files, however the run came to its end.
+fn list(header: &mut Header, files: &[PathBuf], target: &Target) {
+    header.files.extend(files.iter().filter_map(|path| target.extension(path)));
+    header.files.sort();
+    header.files.dedup();
 }
 
 /// What a run says of itself that begins at the start of the case.

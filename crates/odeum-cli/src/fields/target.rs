@@ -1,6 +1,7 @@
 //! Where the files of a field go.
 
-use super::{frames, movie, writer};
+use super::movie::Movie;
+use super::{frames, writer};
 use odeum_case::{Every, FieldCase, FieldPlan};
 use odeum_io::{Finding, Target, field};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,25 @@ pub(super) fn of(case: &FieldCase, output: Option<&Path>) -> Result<Target, Find
 }
 
 /// Files and folders that a run writes beside the NPZ.
-pub(super) fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+pub(super) fn others(case: &FieldCase, target: &Target, movie: &Movie) -> Vec<PathBuf> {
+    [states(case, target), movie.files(case, target), tables(case, target)].concat()
+}
+
+/// Those of them that a run writes on the way; the others come with the NPZ.
+pub(super) fn on_the_way(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+    let mut files = tables(case, target);
+    if case.output.every.is_some() {
+        files.extend(states(case, target));
+    }
+    files
+}
+
+fn tables(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+    writer::tables(case).into_iter().flatten().map(|(end, _)| target.file(end)).collect()
+}
+
+/// Files of states, and the folder of those that are numbered.
+fn states(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
     let (output, place) = (&case.output, frames::place(&case.output, target));
     let mut files = Vec::new();
     if output.every.is_some() {
@@ -22,8 +41,6 @@ pub(super) fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
         files.extend(names.iter().map(|stem| place.file(stem, 0, "png")));
     }
     files.extend(field::chosen::<f64>(&output.formats).flat_map(|format| format.files(&place)));
-    files.extend(movie::files(case, target));
-    files.extend(writer::tables(case).into_iter().flatten().map(|(end, _)| target.file(end)));
     files
 }
 

@@ -148,8 +148,7 @@ fn finish<T: Compiled>(
 ) -> Result<Exit, Stop> {
     let results = Results::new(plan, batches.pieces());
     let (written, formats) = (results.written(), &plan.case.output.formats);
-    let own = ensemble::files(target, formats);
-    let earlier = fields::with_former(own, &store.header().files, target, &plan.case.inputs);
+    let earlier = fields::with_former(Vec::new(), &store.header().files, target, &plan.case.inputs);
     // Looking through all systems takes about as long as writing them.
     let (told, files) = parallel::beside(
         || Told::of(&results),

@@ -33,9 +33,11 @@ impl Store {
         every: f64,
     ) -> Result<(Store, Loaded<T>), Finding> {
         let systems = plan.members.len();
-        let mut files: Vec<String> =
-            written(plan, target).iter().filter_map(|path| target.extension(path)).collect();
-        // Files of a run that this one replaces stay until its result is there, and so is told of them.
+        // What it writes comes with its result, but for this one. What it is to replace stays until then: what is there now, and
+        // files of an earlier run.
+        let is_there = |path: &PathBuf| path.exists() || *path == target.partial();
+        let own = written(plan, target).into_iter().filter(is_there);
+        let mut files: Vec<String> = own.filter_map(|path| target.extension(&path)).collect();
         files.extend(former::ends(target).unwrap_or_default());
         files.sort();
         files.dedup();
@@ -163,7 +165,7 @@ impl Store {
 
 /// Files that a run writes beside its result.
 pub(super) fn written(plan: &Plan<'_>, target: &Target) -> Vec<PathBuf> {
-    let mut files = ensemble::files(target, &plan.case.output.formats);
+    let mut files = ensemble::files(target, &plan.case.output.formats, plan.extras());
     files.push(target.partial());
     files
 }

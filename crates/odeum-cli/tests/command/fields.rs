@@ -635,6 +635,10 @@ fn movies_are_made_by_ffmpeg_where_it_is_found() {
     let err = run("/nowhere");
     assert!(err.contains("ffmpeg is not found") && err.contains("output.formats"), "{err}");
     assert!(folder.has("a.frames/c_z3_00003.png") && !folder.has("a.c_z3.mp4"));
+    // One made by hand is not the run's.
+    folder.write("a.c_z3.mp4", "by hand");
+    run("/nowhere");
+    assert_eq!(folder.read("a.c_z3.mp4"), b"by hand");
     // One that writes its arguments where the movie should be.
     std::fs::create_dir(folder.path("bin")).unwrap();
     let script =
@@ -642,7 +646,8 @@ fn movies_are_made_by_ffmpeg_where_it_is_found() {
     folder.write("bin/ffmpeg", script);
     let path = folder.path("bin/ffmpeg");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let err = run(&format!("{}:/bin:/usr/bin", folder.path("bin").display()));
+    let with_ffmpeg = format!("{}:/bin:/usr/bin", folder.path("bin").display());
+    let err = run(&with_ffmpeg);
     assert!(!err.contains("ffmpeg"), "{err}");
     let movie = String::from_utf8(folder.read("a.c_z3.mp4")).unwrap();
     assert!(movie.contains("a.frames/c_z3_%05d.png") && !folder.has("a.c_z3.mp4.part"), "{movie}");
@@ -651,7 +656,8 @@ fn movies_are_made_by_ffmpeg_where_it_is_found() {
         std::fs::rename(folder.path(&format!("a.{end}")), folder.path(&format!("away.{end}")))
             .unwrap();
     }
-    folder.odeum(&["run", "a.toml"]).refused(&["the result exists already", "a.c_z3.mp4"]);
+    Said::of(folder.command(&["run", "a.toml"]).env("PATH", with_ffmpeg))
+        .refused(&["the result exists already", "a.c_z3.mp4"]);
 }
 
 #[test]

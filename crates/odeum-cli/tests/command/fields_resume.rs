@@ -359,6 +359,12 @@ fn files_of_an_earlier_run_do_not_lie_beside_a_new_result() {
     assert_eq!(std::fs::read_dir(folder.path("a.frames")).unwrap().count(), 2);
     folder.write("a.zarr/zarr.json", "{}").write("a.csv", "mine");
     overwrite(bare, &["a.csv", "a.frames", "a.npz", "a.toml", "a.zarr"]);
+    // The states of a result that is kept elsewhere are none of the one that lies here.
+    overwrite(&case, &whole);
+    std::fs::rename(folder.path("a.npz"), folder.path("kept.npz")).unwrap();
+    folder.write("a.toml", bare).odeum(&["run", "a.toml"]).well();
+    folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+    assert!(folder.has("a.frames/00000.vti") && folder.has("a.csv") && folder.has("a.zarr"));
 }
 
 /// Every file counts, and so does every byte at its end.

@@ -302,6 +302,41 @@ fn a_result_that_cannot_be_written_whole_is_written_later() {
     assert!(files() == earlier, "files of two runs lie side by side");
 }
 
+/// Names that a result might have beside it are not its own for that.
+#[test]
+fn files_that_no_run_has_written_stay() {
+    let folder = Folder::new();
+    let case = |of: &str| format!("{of}[output]\nformats = [\"csv\", \"parquet\", \"svg\"]\n");
+    folder.write("a.toml", case(DECAY)).odeum(&["run", "a.toml"]).well();
+    let own = ["a.saved.csv", "a.saved.parquet", "a.svg"];
+    let write = || own.iter().for_each(|name| _ = folder.write(name, "mine"));
+    let stay = || own.iter().for_each(|name| assert_eq!(folder.read(name), b"mine", "{name}"));
+    write();
+    folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+    stay();
+    folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+    stay();
+    // Nor are those its own that came while it was stopped.
+    std::fs::remove_file(folder.path("a.npz")).unwrap();
+    folder.write("a.toml", case(&CASE.replace("save = [0.25, 0.5]\n", "")));
+    let stopped = |folder: &Folder| {
+        let mut child = folder.start(&["run", "a.toml", "--overwrite", "--checkpoint-every", "0"]);
+        wait_for_checkpoint(folder, 1_000_000);
+        signal(&child, "-KILL");
+        child.wait().unwrap();
+    };
+    stopped(&folder);
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+    stay();
+    let folder = Folder::new();
+    folder.write("a.toml", case(CASE));
+    stopped(&folder);
+    folder.write("a.saved.csv", "mine");
+    let said = folder.odeum(&["run", "a.toml", "--resume"]);
+    said.refused(&["a file that it has not written", "a.saved.csv", "move it away"]);
+    assert_eq!(folder.read("a.saved.csv"), b"mine");
+}
+
 /// What an earlier run wrote is told by its result, wherever its case and what that was read from are now.
 #[test]
 fn files_of_another_case_do_not_lie_beside_a_new_result() {

@@ -1,6 +1,6 @@
 //! Results as CSV.
 
-use super::{EnsembleResult, Writer, Written, columns};
+use super::{EnsembleResult, Extras, Writer, Written, columns};
 use crate::finding::Finding;
 use crate::table::write_csv;
 use crate::target::Target;
@@ -14,8 +14,9 @@ impl<T: Scalar> Writer<T> for Csv {
         "csv"
     }
 
-    fn files(&self) -> &'static [&'static str] {
-        &["csv", "saved.csv"]
+    fn ends(&self, extras: Extras) -> Vec<&'static str> {
+        let saved = extras.saved.then_some("saved.csv");
+        [Some("csv"), saved].into_iter().flatten().collect()
     }
 
     fn bytes(&self, npz: u128) -> u128 {

@@ -38,8 +38,6 @@ pub struct About<'a> {
     pub precision: &'a str,
     /// The text of the case file.
     pub case: &'a str,
-    /// How the names of the files end that may lie beside it.
-    pub files: Vec<&'static str>,
     /// Names of the components of the state.
     pub state_names: &'a [String],
     /// Names of the parameters.
@@ -58,10 +56,19 @@ pub struct About<'a> {
     pub copies: usize,
     /// The axis of the sweep that is the temperature of a gas \[K\].
     pub temperature: Option<usize>,
-    /// False where it is known before the run that there is nothing to draw.
-    pub can_be_drawn: bool,
+    /// What it has beside one row for each system.
+    pub extras: Extras,
     /// Threads that may write.
     pub threads: usize,
+}
+
+/// What a result has beside one row for each system, as is known before the run.
+#[derive(Clone, Copy, Debug)]
+pub struct Extras {
+    /// States that were kept on the way.
+    pub saved: bool,
+    /// Something to draw.
+    pub picture: bool,
 }
 
 /// Systems that ended, by the order of their numbers.
@@ -127,8 +134,8 @@ pub trait Writer<T>: Sync {
     /// Its name in `output.formats`.
     fn key(&self) -> &'static str;
 
-    /// How the names of its files end.
-    fn files(&self) -> &'static [&'static str];
+    /// How the names of the files end that it writes of a result with these extras.
+    fn ends(&self, extras: Extras) -> Vec<&'static str>;
 
     /// Bytes on the disk, about, where the NPZ has so many.
     fn bytes(&self, npz: u128) -> u128;
@@ -166,8 +173,8 @@ pub fn chosen<T: Scalar>(formats: &[&str]) -> impl Iterator<Item = &'static dyn 
     writers::<T>().into_iter().filter(|writer| formats.contains(&writer.key()))
 }
 
-/// Writes every file that is asked for, the NPZ where room was made for it, in place of those of an earlier run, all of which go; gives
-/// their names, and what there is to say of those that there are not. Nothing is replaced before all are on the disk. The NPZ comes last:
+/// Writes every file that is asked for, the NPZ where room was made for it, in place of those of an `earlier` run, all of which go; gives
+/// their names, and what there is to say of those that there are not. The NPZ lists the others. Nothing is replaced before all are on the disk. The NPZ comes last:
 /// where it is, the result is complete.
 ///
 /// # Errors
@@ -185,7 +192,9 @@ pub fn write<T: Scalar>(
         staged.extend(written);
         lacks.extend(lack);
     }
-    let npz = npz::stage(result, &target.npz(), room)?;
+    let beside: Vec<String> =
+        staged.iter().filter_map(|file| target.extension(file.path())).collect();
+    let npz = npz::stage(result, &beside, &target.npz(), room)?;
     if !staged.is_empty() || earlier.iter().any(|path| path.exists()) {
         // The earlier result vouches for none of the new files.
         let _ = std::fs::remove_file(target.npz());
@@ -200,14 +209,10 @@ pub fn write<T: Scalar>(
     Ok((files, lacks))
 }
 
-/// Files that [`write()`] may write beside the NPZ.
-pub fn files(target: &Target, formats: &[&str]) -> Vec<PathBuf> {
-    ends(formats).into_iter().map(|end| target.file(end)).collect()
-}
-
-/// How the names of these files end.
-pub fn ends(formats: &[&str]) -> Vec<&'static str> {
-    chosen::<f64>(formats).flat_map(|writer| writer.files()).copied().collect()
+/// Files that [`write()`] writes beside the NPZ, of a result with these extras.
+pub fn files(target: &Target, formats: &[&str], extras: Extras) -> Vec<PathBuf> {
+    let ends = chosen::<f64>(formats).flat_map(|writer| writer.ends(extras));
+    ends.map(|end| target.file(end)).collect()
 }
 
 /// Writes what a stopped run has finished. A complete result of that name is of another run, and stays.
@@ -226,7 +231,7 @@ pub fn write_partial<T: Scalar>(
         .in_file(path.display().to_string())
         .help("nothing to do where the run goes on: the checkpoint holds them"));
     }
-    npz::stage(result, &path, None)?.put()?;
+    npz::stage(result, &[], &path, None)?.put()?;
     Ok(path)
 }
 

@@ -12,9 +12,10 @@ use odeum_ode::{Scalar, Stats, Status};
 use serde_json::json;
 use std::path::Path;
 
-/// Writes all arrays, beside the place of the file.
+/// Writes all arrays, beside the place of the file; the names of the files `beside` the result end so.
 pub(super) fn stage<T: Scalar>(
     result: &EnsembleResult<'_, T>,
+    beside: &[String],
     path: &Path,
     room: Option<Room>,
 ) -> Result<Staged, Finding> {
@@ -70,7 +71,7 @@ pub(super) fn stage<T: Scalar>(
         "system": about.system,
         "method": about.method,
         "precision": about.precision,
-        "files": about.files,
+        "files": beside,
         "case": about.case,
     });
     archive.text("about", &text.to_string());

@@ -1,6 +1,6 @@
 //! Results as Parquet.
 
-use super::{EnsembleResult, Writer, Written, columns};
+use super::{EnsembleResult, Extras, Writer, Written, columns};
 use crate::finding::Finding;
 use crate::table::write_parquet;
 use crate::target::Target;
@@ -14,8 +14,9 @@ impl<T: Scalar> Writer<T> for Parquet {
         "parquet"
     }
 
-    fn files(&self) -> &'static [&'static str] {
-        &["parquet", "saved.parquet"]
+    fn ends(&self, extras: Extras) -> Vec<&'static str> {
+        let saved = extras.saved.then_some("saved.parquet");
+        [Some("parquet"), saved].into_iter().flatten().collect()
     }
 
     fn bytes(&self, npz: u128) -> u128 {

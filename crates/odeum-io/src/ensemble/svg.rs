@@ -1,6 +1,6 @@
 //! A picture of when systems crossed their level, over a sweep: of ignition delays, say.
 
-use super::{About, EnsembleResult, Writer, Written};
+use super::{About, EnsembleResult, Extras, Writer, Written};
 use crate::chart::{self, Axis, COLOURS, legend};
 use crate::file::stage;
 use crate::finding::Finding;
@@ -19,8 +19,8 @@ impl<T: Scalar> Writer<T> for Svg {
         "svg"
     }
 
-    fn files(&self) -> &'static [&'static str] {
-        &["svg"]
+    fn ends(&self, extras: Extras) -> Vec<&'static str> {
+        extras.picture.then_some("svg").into_iter().collect()
     }
 
     fn bytes(&self, _npz: u128) -> u128 {
@@ -36,7 +36,7 @@ impl<T: Scalar> Writer<T> for Svg {
                 return Ok((vec![staged], None));
             }
             // Reading the case has said so.
-            Err(_) if !result.about.can_be_drawn => return Ok((Vec::new(), None)),
+            Err(_) if !result.about.extras.picture => return Ok((Vec::new(), None)),
             Err(Lack::Points) => (
                 "no system of those in the picture came to its level: nothing is drawn",
                 "change the level or the span in [time]; the statuses say how systems ended",
