@@ -50,7 +50,9 @@ fn render(outcome: &Outcome, style: Style) -> String {
     let mut facts = Table::pairs();
     facts.pair("system", &outcome.system);
     let (mean, most) = summary.steps;
-    let steps = format!("{} on average, {} at most", significant(mean), count(most.into()));
+    // A mean of three digits might lie above the most.
+    let mean = if mean < 100.0 { significant(mean) } else { count(mean.round() as u64) };
+    let steps = format!("{mean} on average, {} at most", count(most.into()));
     facts.pair("steps", steps);
     facts.pair("rejected", count(summary.rejected));
     facts.pair("right-hand sides", count(summary.nfev));
