@@ -272,6 +272,9 @@ pub(crate) struct BenchArgs {
     /// Draw systems per second over the number of systems; of a mechanism's studies a panel for each part
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    /// Replace existing files of --json and --plot
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Mechanism of the studies `chemistry` and `ethanol`, Cantera YAML or Chemkin
     #[arg(long, value_name = "FILE")]
     pub(crate) mechanism: Option<PathBuf>,

@@ -43,7 +43,7 @@ pub(crate) fn command(args: &BenchArgs) -> Exit {
     exit
 }
 
-/// The right to write the files of a study, which replace none that it reads, and can be written.
+/// The right to write the files of a study, which replace none that it reads, none at all unless the user says so, and can be written.
 fn lock(args: &BenchArgs) -> Result<Vec<Lock>, Finding> {
     let document = args.json.as_ref().filter(|_| !is_to_stdout(args));
     if let (Some(document), Some(plot)) = (document, &args.plot)
@@ -66,6 +66,11 @@ fn lock(args: &BenchArgs) -> Result<Vec<Lock>, Finding> {
         keep_inputs(&inputs, [path.clone()], &another)?;
         let lock = Lock::take(path, crate::report::tell);
         locks.extend(lock.map_err(|finding| finding.help(format!("wait for it, or {another}")))?);
+        if path.is_file() && !args.overwrite {
+            return Err(Finding::error("the file exists already")
+                .in_file(path.display().to_string())
+                .help(format!("replace it with --overwrite, or {another}")));
+        }
         probe(path).map_err(|finding| finding.help(another))?;
     }
     Ok(locks)

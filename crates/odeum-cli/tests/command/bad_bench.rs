@@ -75,7 +75,12 @@ fn options_that_change_nothing_are_refused() {
 fn files_a_study_cannot_write() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("folder")).unwrap();
-    folder.write("h2", hydrogen()).write("s", "").write("b.json", "{}").write("a.toml", "");
+    folder
+        .write("h2", hydrogen())
+        .write("s", "")
+        .write("b.json", "{}")
+        .write("b.svg", "")
+        .write("a.toml", "");
     let before = folder.files();
     let refused = |args: &[&str], parts: &[&str]| {
         folder.odeum(&[&["bench"], args].concat()).refused(parts);
@@ -95,6 +100,15 @@ fn files_a_study_cannot_write() {
     {
         refused(&["lorenz", option, name], &[name, &format!("name another file with {option}")]);
     }
+    let exists = |option: &str, name: &str| {
+        let help = format!("replace it with --overwrite, or name another file with {option}");
+        refused(&["lorenz", option, name], &["the file exists already", name, &help]);
+    };
+    exists("--json", "b.json");
+    exists("--plot", "b.svg");
+    let args = ["bench", "lorenz", "--systems", "8", "--threads", "1"];
+    let said = folder.odeum(&[&args[..], &["--json", "b.json", "--overwrite"]].concat()).well();
+    assert!(folder.read("b.json") != b"{}", "{}", said.out);
 }
 
 #[test]
