@@ -72,8 +72,9 @@ pub const RATIO: &str = "phi";
 /// Where messages about the composition as a whole belong.
 pub const COMPOSITION: &str = "composition";
 
-/// Largest distance of the sum of given fractions from one: tables have three digits and more.
-pub const SUM_TOLERANCE: f64 = 1e-3;
+/// Largest distance of the sum of given fractions from one: tables have three digits and more. It is a thousandth, with room for
+/// the rounding of a sum.
+pub const SUM_TOLERANCE: f64 = 1e-3 * (1.0 + 1e-9);
 
 /// A part of the whole below zero that counts as zero, whatever the tolerance: the run before may have
 /// had another one.
@@ -115,10 +116,9 @@ pub fn remedy(error: &StateError) -> (Option<&str>, String) {
         ),
         StateError::Sum(_) => (
             Some(COMPOSITION),
-            format!(
-                "fractions must sum to one within {SUM_TOLERANCE}; amounts that are to be scaled \
-                 are given as `moles` or `masses` in [system]"
-            ),
+            "fractions must sum to one within 0.001; amounts that are to be scaled are given as \
+             `moles` or `masses` in [system]"
+                .to_owned(),
         ),
         StateError::NoStoichiometricMixture => (
             Some("fuel"),

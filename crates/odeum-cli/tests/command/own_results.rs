@@ -27,6 +27,10 @@ fn fractions_sum_to_one_and_amounts_are_scaled() {
     let good = "mole_fractions = { H2 = 0.3, O2 = 0.15, N2 = 0.55 }";
     let said = check(good, "T\n1000\n").well();
     assert!(!said.err.contains("warning"), "{}", said.err);
+    // A sum that is off by the tolerance, but for its rounding.
+    check("mole_fractions = { H2 = 0.499, O2 = 0.5 }", "T\n1000\n").well();
+    check("mole_fractions = { H2 = 0.501, O2 = 0.5 }", "T\n1000\n").well();
+    check("mole_fractions = { H2 = 0.4989, O2 = 0.5 }", "T\n1000\n").refused(&["sum to 0.9989"]);
     // Three digits of a published table.
     check("mole_fractions = { H2 = 0.333, O2 = 0.667 }", "T\n1000\n").well();
     for (key, kind) in [("mole_fractions", "mole fractions"), ("mass_fractions", "mass fractions")]
