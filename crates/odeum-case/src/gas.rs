@@ -16,6 +16,8 @@ pub struct Gas {
     pub of_state: Vec<&'static str>,
     /// The composition of that state, amounts \[species\], where a table may give another.
     pub untabled: Option<(Basis, Vec<f64>)>,
+    /// The table alone says what the gas is made of, and `[system]` not what its numbers are.
+    pub of_table: bool,
     /// A reaction that uses up a species of an order between zero and one, where there is any.
     pub low_order: Option<String>,
 }

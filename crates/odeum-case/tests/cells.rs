@@ -39,6 +39,7 @@ fn gas_of(text: &str, constraint: Constraint) -> Gas {
         slack,
         of_state: Vec::new(),
         untabled: None,
+        of_table: false,
         low_order: None,
     }
 }

@@ -194,20 +194,20 @@ pub(super) fn read(
     let files = Files { mechanism: file, data: data.as_ref(), thermo, phase, include };
     let mechanism::Read { mechanism, state, kinetics, .. } = files.read(beside, findings)?;
     let kinetics = Arc::new(kinetics);
-    let (mut taken, mut untabled) = (Vec::new(), None);
+    let (mut taken, mut untabled, mut of_table) = (Vec::new(), None, false);
     let of_state = state.composition.map(|composition| match composition {
         Composition::MoleFractions(amounts) => (Basis::Moles, amounts),
         Composition::MassFractions(amounts) => (Basis::Masses, amounts),
     });
     let (mixture, composition) = match (way, of_state) {
-        (Some(way), _) => way?.mixture(&kinetics, findings)?,
+        (Some(way), _) => way?.mixture(&kinetics, tabled, findings)?,
         (None, Some((basis, amounts))) if !tabled => {
             taken.push("composition");
             (Mixture::Amounts(basis), Some(amounts))
         }
         (None, of_state) => {
-            untabled = of_state;
-            one_way(section, tabled, findings)?.mixture(&kinetics, findings)?
+            (untabled, of_table) = (of_state, tabled);
+            one_way(section, tabled, findings)?.mixture(&kinetics, tabled, findings)?
         }
     };
     if let (None, Some(density)) = (&pressure, state.density) {
@@ -236,6 +236,7 @@ pub(super) fn read(
         slack,
         of_state: taken,
         untabled,
+        of_table,
         low_order: low_order(&mechanism),
     };
     let mut values = vec![temperature?, pressure?];
@@ -350,15 +351,23 @@ pub(super) fn take_untabled(model: &mut Model, ensemble: &EnsembleSpec) {
     }
     let of_table = described(&gas.mixture);
     gas.mixture = Mixture::Amounts(basis);
+    gas.of_table = false;
     gas.of_state.insert(0, "composition");
     if let Some(rest) = model.identity.strip_suffix(&of_table) {
         model.identity = format!("{rest}{}", described(&gas.mixture));
     }
 }
 
-/// Says what systems take from the state of the phase: what neither `[system]` nor the ensemble gives.
-pub(super) fn tell_state(model: &mut Model, ensemble: &EnsembleSpec) {
+/// Says what is not written in the case: what the numbers of a table of species are, unless it is a result and says so itself,
+/// and what systems take from the state of the phase, as neither `[system]` nor the ensemble gives it.
+pub(super) fn tell_unwritten(model: &mut Model, ensemble: &EnsembleSpec) {
     let Start::Gas(gas) = &model.start else { return };
+    if let (true, Mixture::Fractions(basis), Some(table)) =
+        (gas.of_table, &gas.mixture, &ensemble.table)
+        && !table.is_result
+    {
+        model.title += &format!("; composition: {}, from the table", basis.fractions());
+    }
     let varied = |name| model.variable(name).is_some_and(|variable| ensemble.varies(variable));
     let given = |what: &str| match what {
         "temperature" => varied(TEMPERATURE),
@@ -400,15 +409,20 @@ impl Way<'_> {
     fn mixture(
         self,
         kinetics: &Kinetics,
+        tabled: bool,
         findings: &Findings,
     ) -> Option<(Mixture, Option<Vec<f64>>)> {
-        let amounts = |field: &Field<'_>, slack: f64| amounts(field, slack, kinetics, findings);
+        let amounts = |field: &Field<'_>, slack, may_be_none| {
+            amounts(field, slack, may_be_none, kinetics, findings)
+        };
         Some(match self {
             Way::Ratio(fuel, oxidizer) => {
-                let (fuel, oxidizer) = (amounts(&fuel, 0.0), amounts(&oxidizer, 0.0));
+                let (fuel, oxidizer) = (amounts(&fuel, 0.0, false), amounts(&oxidizer, 0.0, false));
                 (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
             }
-            Way::Species(mixture, field) => (mixture, Some(amounts(&field, NEGATIVE_LEAST)?)),
+            Way::Species(mixture, field) => {
+                (mixture, Some(amounts(&field, NEGATIVE_LEAST, tabled)?))
+            }
             Way::Table => {
                 (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()]))
             }
@@ -448,10 +462,11 @@ fn one_way<'a>(section: &Section<'a>, tabled: bool, findings: &Findings) -> Opti
 }
 
 /// Amounts of all species from a table of named ones; those below zero by less than a part `slack` of
-/// the whole are left for the start to count as zero.
+/// the whole are left for the start to count as zero. There `may_be_none` where a table gives them.
 fn amounts(
     field: &Field<'_>,
     slack: f64,
+    may_be_none: bool,
     kinetics: &Kinetics,
     findings: &Findings,
 ) -> Option<Vec<f64>> {
@@ -481,7 +496,7 @@ fn amounts(
             }
         }
     }
-    if good && amounts.iter().all(|amount| *amount == 0.0) {
+    if good && !may_be_none && amounts.iter().all(|amount| *amount == 0.0) {
         return field.refuse("there is nothing in it", "give an amount of a species");
     }
     good.then_some(amounts)

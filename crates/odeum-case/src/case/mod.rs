@@ -200,7 +200,7 @@ fn read_ensemble(
     };
     if let (Some(model), Some(ensemble)) = (&mut model, &ensemble) {
         gas::take_untabled(model, ensemble);
-        gas::tell_state(model, ensemble);
+        gas::tell_unwritten(model, ensemble);
     }
     let time = match root.get("time") {
         Some(field) => {

@@ -72,6 +72,48 @@ fn fractions_sum_to_one_and_amounts_are_scaled() {
     assert!(said.out.contains("From the state of the phase: composition\n"), "{}", said.out);
 }
 
+/// What the numbers of a table of species are is said where the case does not say it.
+#[test]
+fn tables_of_species_are_told_what_they_are_of() {
+    let rows = "T,H2,O2\n1000,0.5,0.5\n";
+    let out = check("", rows).well().out;
+    assert!(out.contains("composition: mass fractions, from the table"), "{out}");
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen()).write("t.csv", rows);
+    let start = |of: &str| {
+        folder.write("a.toml", burning(of, TABLE));
+        let out = folder.odeum(&["run", "a.toml", "--overwrite"]).well().out;
+        let result = npz::read(&folder.path("a.npz"));
+        let at = result["state_names"].texts().iter().position(|name| name == "H2").unwrap();
+        (out, result["y0"].f64()[at])
+    };
+    let (out, y) = start("");
+    assert!(out.contains("composition: mass") && y == 0.5, "{out}");
+    // An empty composition says it, and leaves the numbers to the table.
+    for (key, expected) in [
+        ("mass_fractions", 0.5),
+        ("masses", 0.5),
+        ("mole_fractions", 2.016 / (2.016 + 31.998)),
+        ("moles", 2.016 / (2.016 + 31.998)),
+    ] {
+        let (out, y) = start(&format!("{key} = {{}}"));
+        assert!(!out.contains("composition:"), "{out}");
+        assert!((y - expected).abs() < 1e-4, "{key}: {y}");
+    }
+    check("moles = {}", "T\n1000\n").refused(&["sum to 0", "say what the gas is made of"]);
+    let alone = burning("mole_fractions = {}", "count = 2");
+    folder.write("a.toml", alone);
+    folder.odeum(&["check", "a.toml"]).refused(&["there is nothing in it"]);
+    // Results say what they are of themselves.
+    folder
+        .write("a.toml", burning(AIR, "count = 2"))
+        .odeum(&["run", "a.toml", "--overwrite"])
+        .well();
+    folder.write("b.toml", burning("", "table = \"a.npz\""));
+    let out = folder.odeum(&["check", "b.toml"]).well().out;
+    assert!(!out.contains("composition:"), "{out}");
+}
+
 #[test]
 fn fractions_a_little_below_zero_count_as_zero_and_are_told() {
     let base = "mass_fractions = { N2 = 1 }";

@@ -39,6 +39,8 @@ pub struct TableData {
     pub(crate) shared: Vec<(usize, f64)>,
     /// Of a result of `odeum run`, the times its systems came to.
     pub(crate) ended: Option<Ended>,
+    /// It is a result, which says what its numbers are.
+    pub(crate) is_result: bool,
     /// Where the case file names it.
     pub source_span: SourceSpan,
 }
@@ -222,6 +224,7 @@ pub(super) fn read(
         columns: used,
         shared,
         ended: raw.ended,
+        is_result: raw.masses,
         source_span: field.source_span(),
     })
 }
@@ -299,7 +302,8 @@ pub(super) fn of_columns(
         return None;
     }
     let (name, shared) = ("table".to_owned(), Vec::new());
-    good.then_some(TableData { name, rows, columns, shared, ended: None, source_span })
+    let (ended, is_result) = (None, false);
+    good.then_some(TableData { name, rows, columns, shared, ended, is_result, source_span })
 }
 
 fn target(model: &Model, name: &str, source_span: &SourceSpan) -> Result<ColumnTarget, Finding> {
