@@ -381,6 +381,11 @@ fn tables_with_wrong_columns_or_ragged_rows() {
     }
     table(",a\n0,1\n", "", &["column 1 of the table has no name", "index=False", "--> t.csv:1:1"]);
     table("a,k,\n0,1,\n", "", &["column 3 of the table has no name", "at the end of the lines"]);
+    let folder = Folder::new();
+    folder.write("t.csv", "a;k;;\n1,5;2,5;;\n");
+    folder.write("a.toml", format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n"));
+    let said = folder.odeum(&["check", "a.toml"]).refused(&["column 3 of the table has no name"]);
+    assert!(!said.err.contains("``"), "{}", said.err);
     // A blank line between the rows of one column is a cell, on Windows too.
     let found = "found: nothing";
     table("a\n1\n\n2\n", "", &["`a` is not a number", "--> t.csv:3:1", found]);

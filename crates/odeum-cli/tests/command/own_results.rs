@@ -462,9 +462,21 @@ fn bad_rows_are_errors_or_end_as_their_systems() {
     folder.write("t.csv", "a,k\n1,1\nx,2\n");
     folder.odeum(&["check", "a.toml"]).refused(&["`a` is not a number", "found: x"]);
     folder.write("t.csv", "a,t_end\n1,1\n1,nan\n");
-    folder
-        .odeum(&["check", "a.toml"])
-        .refused(&["the time in row 1 (from 0) is none", "t.csv:1:3"]);
+    folder.odeum(&["check", "a.toml"]).refused(&[
+        "`t_end` must be finite",
+        "t.csv:3:3",
+        "found: nan",
+        "give every row its times",
+    ]);
+    // No other help for times, lenient or not.
+    for case in [format!("{DECAY}{ensemble}"), lenient] {
+        folder.write("a.toml", case);
+        for cell in ["inf", "#N/A", ""] {
+            folder.write("t.csv", format!("a,t_end\n1,1\n1,{cell}\n"));
+            let said = folder.odeum(&["check", "a.toml"]).refused(&["t.csv:3:3", "its times"]);
+            assert!(!said.err.contains("bad_rows"), "{}", said.err);
+        }
+    }
     folder.write("t.csv", "a,k\n1,nan\n");
     folder.odeum(&["check", "a.toml"]).refused(&["`k` is no number"]);
 }
@@ -587,6 +599,62 @@ fn blank_lines_and_comments_are_no_rows_but_empty_cells_are() {
         let statuses = result["status"].whole();
         let bad = |(status, start): (&i64, &f64)| (*status != 0) == start.is_nan();
         assert!(statuses.iter().zip(&expected).all(bad), "{csv:?}: {statuses:?}");
+    }
+}
+
+/// What spreadsheets write for a value that they do not have begins as comments do.
+#[test]
+fn errors_of_spreadsheets_are_cells() {
+    let folder = Folder::new();
+    let case =
+        |rows: &str| format!("{DECAY}[ensemble]\ntable = \"t.csv\"\nbad_rows = \"{rows}\"\n");
+    for error in ["#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"] {
+        for (table, place) in [
+            (format!("a,k\n1,1\n{error},2\n3,{error}\n"), "t.csv:3:1"),
+            (format!("# of a\na;k\n1;1\n  {error} ;2\n3;{error}\n"), "t.csv:4:3"),
+        ] {
+            folder.write("t.csv", table).write("a.toml", case("error"));
+            let found = format!("found: {error}");
+            folder.odeum(&["check", "a.toml"]).refused(&[
+                "`a` is not a number",
+                "`k` is not a number",
+                place,
+                &found,
+                "bad_rows",
+            ]);
+            folder.write("a.toml", case("status"));
+            folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+            let expected = ["success", "invalid start", "invalid start"];
+            assert_eq!(statuses(&folder, "a.npz"), expected);
+        }
+    }
+    folder.write("t.csv", "a\n1\n#N/A\n2\n").odeum(&["run", "a.toml", "--overwrite"]).well();
+    assert_eq!(statuses(&folder, "a.npz"), ["success", "invalid start", "success"]);
+    // Rows that are taken out by a mark are comments, and told.
+    folder.write("t.csv", "a,k\n1,1\n#2,2\n#of a, and k\n#3,3\n#,4\n# 5\n");
+    let said = folder.odeum(&["check", "a.toml"]).well();
+    for part in ["3 lines that begin with #", "t.csv:3:1", "take its # away"] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    folder.write("t.csv", "a,k\n# 1,1\n # 2,2\n");
+    let parts = ["zero systems", "2 lines after the header begin with #"];
+    folder.odeum(&["check", "a.toml"]).refused(&parts);
+}
+
+/// All slips of a table are counted, the first are shown.
+#[test]
+fn slips_beyond_those_shown_are_counted() {
+    let folder = Folder::new();
+    folder.write("a.toml", format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n"));
+    let rows = |row: &str| format!("a,k\n{}", format!("{row}\n").repeat(30));
+    for (row, parts) in [
+        ("x,1", ["25 more values of this column are as wrong", "field: column a", "6 errors"]),
+        (
+            "1",
+            ["25 more rows have another number of values than the header", "t.csv:6:1", "6 errors"],
+        ),
+    ] {
+        folder.write("t.csv", rows(row)).odeum(&["check", "a.toml"]).refused(&parts);
     }
 }
 

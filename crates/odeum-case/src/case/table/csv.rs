@@ -1,5 +1,5 @@
-//! CSV tables: a header, then one row a system. Lines that start with `#`, after spaces too, are comments.
-//! Values are separated by commas, semicolons or tabs, as the header has them outside of quotes.
+//! CSV tables: a header, then one row a system. Lines that start with `#`, after spaces too, are comments, but for rows whose
+//! first cell is an error of a spreadsheet, as `#N/A`. Values are separated by commas, semicolons or tabs, as the header has them outside of quotes.
 //!
 //! Blank lines are skipped. But in a table of one column a blank line between others is a row whose cell is
 //! empty: skipped, it would move the rows after it.
@@ -9,6 +9,7 @@ use crate::case::reader::{SourceSpan, TOO_SMALL, vanishes};
 use odeum_io::Finding;
 use odeum_io::Source;
 use odeum_io::file::read_text;
+use odeum_io::number::count;
 use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
@@ -22,21 +23,19 @@ const MOST: usize = 5;
 /// where `lenient`, and cells empty.
 pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>> {
     let source = read_text(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
-    // Before the header nobody knows whether tabs separate values.
-    let separator = separator(&source);
-    let text = marked(source.text(), separator);
+    let form = Form::of(&source);
+    let separator = form.separator;
+    let Marked { text, mark, comments, doubtful } = marked(source.text(), &form);
     let text: &[u8] = &text;
     let mut reader = ::csv::ReaderBuilder::new()
         .delimiter(separator as u8)
         .flexible(true)
         .trim(::csv::Trim::All)
-        .comment(Some(b'#'))
+        .comment(Some(mark))
         // A comment that ends with the file would be a row.
         .from_reader(text.chain(&b"\n"[..]));
     let header = reader.headers().map_err(|error| vec![broken(&error, &source)])?.clone();
-    let header_at = header.position().map_or(0, |p| p.byte() as usize);
-    // The reader's position may lie before comments and blank lines: the header is the next line.
-    let header_at = content_start(&source, header_at, separator);
+    let header_at = form.header_at;
     if header.is_empty() {
         let finding = Finding::error("the table is empty").in_file(source.name());
         return Err(vec![finding.help("give a header line with names, then one line a system")]);
@@ -49,8 +48,8 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
             field: "header".into(),
         })
         .collect();
-    let mut columns: Vec<Result<Vec<f64>, Vec<Finding>>> = vec![Ok(Vec::new()); names.len()];
-    let mut shape = Vec::new();
+    let mut columns: Vec<Result<Vec<f64>, Slips>> = names.iter().map(|_| Ok(Vec::new())).collect();
+    let mut shape = Slips::default();
     let mut rows = 0;
     let mut record = ::csv::StringRecord::new();
     loop {
@@ -58,60 +57,145 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
-                shape.push(broken(&error, &source));
+                shape.push(|| broken(&error, &source));
                 break;
             }
         }
         let from = record.position().map_or(0, |p| p.byte() as usize);
-        let at = content_start(&source, from, separator);
+        let at = content_start(&source, from, &form);
         if names.len() == 1 {
-            for blank in blank_lines(&source, from..at, separator) {
-                let text = if lenient { "nan" } else { "" };
+            for blank in blank_lines(&source, from..at, &form) {
                 let place = || (Arc::clone(&source), blank..blank);
-                push(&mut columns[0], text, lenient, place, &names[0]);
+                push(&mut columns[0], "", lenient, place, &names[0]);
                 rows += 1;
             }
         }
         if record.len() != names.len() {
-            let line = source.line_at(at);
-            let finding = Finding::error(format!(
-                "the header has {} columns, row {} has {}",
-                names.len(),
-                rows + 1,
-                record.len()
-            ));
-            shape.push(
+            shape.push(|| {
+                let line = source.line_at(at);
+                let finding = Finding::error(format!(
+                    "the header has {} columns, row {} has {}",
+                    names.len(),
+                    rows + 1,
+                    record.len()
+                ));
                 finding
                     .at(&source, at..line.0 + line.1.len())
                     .found(line.1)
-                    .help("every row must have one value for each column of the header"),
-            );
-            if shape.len() == MOST {
-                break;
-            }
-        } else if shape.is_empty() {
+                    .help("every row must have one value for each column of the header")
+            });
+        } else if shape.first.is_empty() {
             for (c, text) in record.iter().enumerate() {
-                push(
-                    &mut columns[c],
-                    if lenient && text.is_empty() { "nan" } else { text },
-                    lenient,
-                    || (Arc::clone(&source), cell(&source, at, c, separator)),
-                    &names[c],
-                );
+                let place = || (Arc::clone(&source), cell(&source, at, c, separator));
+                push(&mut columns[c], text, lenient, place, &names[c]);
             }
         }
         rows += 1;
     }
-    if !shape.is_empty() {
-        return Err(shape);
+    if !shape.first.is_empty() {
+        return Err(shape.told(&source, "more rows have another number of values than the header"));
     }
+    let told = |slips: Slips| slips.told(&source, "more values of this column are as wrong");
+    let columns = columns.into_iter().map(|column| column.map_err(told)).collect();
     let hint = no_names(&source, header_at, &names);
+    let warnings = doubtful.map(|(count, at)| doubt(&source, count, at)).into_iter().collect();
     let table = RawTable::new(Some(names), columns, "columns", name_source_spans);
-    Ok(RawTable { hint, ..table })
+    Ok(RawTable { hint, comments, warnings, ..table })
+}
+
+/// What is wrong with a table: the first slips, and how many there are besides.
+#[derive(Default)]
+struct Slips {
+    first: Vec<Finding>,
+    more: usize,
+}
+
+impl Slips {
+    fn push(&mut self, slip: impl FnOnce() -> Finding) {
+        match self.first.len() < MOST {
+            true => self.first.push(slip()),
+            false => self.more += 1,
+        }
+    }
+
+    /// All of them as findings, the last of which says `what` the others are.
+    fn told(mut self, source: &Source, what: &str) -> Vec<Finding> {
+        if self.more > 0 {
+            let field = self.first[0].field.clone();
+            let mut rest = Finding::error(format!("{} {what}", count(self.more as u64)))
+                .in_file(source.name());
+            rest.field = field;
+            self.first.push(rest);
+        }
+        self.first
+    }
+}
+
+/// A warning of comments that may be rows, the first of which stands at `at`.
+fn doubt(source: &Arc<Source>, comments: usize, at: usize) -> Finding {
+    let line = source.line_at(at).1;
+    let (are, this) = match comments {
+        1 => ("a line that begins with # is a comment, and has a number", ""),
+        _ => ("lines that begin with # are comments, and have a number", ", as this one"),
+    };
+    let number = if comments == 1 { String::new() } else { format!("{} ", count(comments as u64)) };
+    Finding::error(format!("{number}{are} in every column but the first{this}"))
+        .into_warning()
+        .at(source, at..at + line.len())
+        .help("to read it as a row, take its # away; nothing to do where it was taken out of the table by that")
 }
 
 /// What may separate the values.
 const MARKS: [char; 3] = [',', ';', '\t'];
+
+/// What spreadsheets write for a value that they do not have.
+const ERRORS: [&str; 9] =
+    ["#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"];
+
+/// How a table is written.
+struct Form {
+    separator: char,
+    /// Where the header begins.
+    header_at: usize,
+    columns: usize,
+}
+
+impl Form {
+    fn of(source: &Source) -> Form {
+        let separator = separator(source);
+        let mut lines = lines(source, 0);
+        let header = lines.find(|(_, line)| Line::of(line, separator) == Line::Values);
+        let (header_at, columns) = header.map_or((0, 0), |(at, line)| (at, cells(line, separator)));
+        Form { separator, header_at, columns }
+    }
+
+    /// What the line holds that begins at a place.
+    fn line(&self, at: usize, line: &str) -> Line {
+        match Line::of(line, self.separator) {
+            Line::Comment if at > self.header_at && self.begins_with_error(line) => Line::Values,
+            kind => kind,
+        }
+    }
+
+    /// Whether a line is a row whose first cell is an error of a spreadsheet.
+    fn begins_with_error(&self, line: &str) -> bool {
+        let first = line.split(self.separator).next().unwrap_or_default();
+        ERRORS.contains(&first.trim()) && cells(line, self.separator) == self.columns
+    }
+
+    /// Whether a comment might be a row: a number stands in every cell but its first.
+    fn may_be_row(&self, comment: &str) -> bool {
+        let mut others = comment.split(self.separator).skip(1);
+        self.columns > 1
+            && cells(comment, self.separator) == self.columns
+            && others.all(|cell| cell.trim().parse::<f64>().is_ok())
+    }
+}
+
+/// Cells of a line.
+fn cells(line: &str, separator: char) -> usize {
+    unquoted(line, &[separator], &mut false).matches(separator).count() + 1
+}
 
 /// What separates the values: of commas, semicolons and tabs the first that stands in the header outside of quotes; one
 /// of which the first row has as many comes before others, which may stand in names.
@@ -162,16 +246,18 @@ fn no_names(source: &Source, header_at: usize, names: &[String]) -> Option<Strin
 }
 
 fn push(
-    column: &mut Result<Vec<f64>, Vec<Finding>>,
+    column: &mut Result<Vec<f64>, Slips>,
     text: &str,
     lenient: bool,
     place: impl Fn() -> (Arc<Source>, Range<usize>),
     name: &str,
 ) {
-    let number = text.parse::<f64>();
+    let is_lacking = text.is_empty() || ERRORS.contains(&text);
+    let number = if lenient && is_lacking { Ok(f64::NAN) } else { text.parse::<f64>() };
     let help = match &number {
         Ok(0.0) if vanishes(text) => TOO_SMALL,
         Ok(_) => super::BAD_ROWS_HELP,
+        Err(_) if is_lacking => super::BAD_ROWS_HELP,
         Err(_) => "give a finite number, with a point as decimal sign",
     };
     let problem = match number {
@@ -185,16 +271,19 @@ fn push(
         Ok(_) => format!("`{name}` must be finite"),
         Err(_) => format!("`{name}` is not a number"),
     };
-    let (source, span) = place();
-    let finding = Finding::error(problem)
-        .at(&source, span)
-        .field(format!("column {name}"))
-        .found(if text.is_empty() { "nothing" } else { text })
-        .help(help);
-    match column {
-        Ok(_) => *column = Err(vec![finding]),
-        Err(list) if list.len() < MOST => list.push(finding),
-        Err(_) => {}
+    let slip = || {
+        let (source, span) = place();
+        Finding::error(problem)
+            .at(&source, span)
+            .field(format!("column {name}"))
+            .found(if text.is_empty() { "nothing" } else { text })
+            .help(help)
+    };
+    if column.is_ok() {
+        *column = Err(Slips::default());
+    }
+    if let Err(slips) = column {
+        slips.push(slip);
     }
 }
 
@@ -218,21 +307,40 @@ impl Line {
     }
 }
 
-/// The text as the reader of CSV takes it, byte for byte in its place: it knows comments that begin a line
-/// and blank lines that are empty, so all others are marked as comments.
-fn marked(text: &str, separator: char) -> Cow<'_, [u8]> {
-    let mut marked = Cow::Borrowed(text.as_bytes());
+/// A text as the reader of CSV takes it.
+struct Marked<'a> {
+    /// Byte for byte in its place; lines that are no rows begin with the mark.
+    text: Cow<'a, [u8]>,
+    /// That of comments, or, where rows may begin with it, no byte of a text.
+    mark: u8,
+    /// Comments after the header.
+    comments: usize,
+    /// How many of them may be rows, and where the first begins.
+    doubtful: Option<(usize, usize)>,
+}
+
+/// Marks comments, and blank lines that are not empty: the reader knows the others.
+fn marked<'a>(text: &'a str, form: &Form) -> Marked<'a> {
+    let mark = if ERRORS.iter().any(|error| text.contains(error)) { 0xff } else { b'#' };
+    let bytes = Cow::Borrowed(text.as_bytes());
+    let mut marked = Marked { text: bytes, mark, comments: 0, doubtful: None };
     let mut at = 0;
     // A value in quotes may have several lines.
     let (has_quotes, mut inside) = (text.contains('"'), false);
     for line in text.split_inclusive('\n') {
         let inner = line.trim_end_matches(['\n', '\r']);
-        let is_row = inside || Line::of(inner, separator) == Line::Values;
-        if inner.starts_with([' ', '\t']) && !is_row {
-            marked.to_mut()[at] = b'#';
+        let kind = if inside { Line::Values } else { form.line(at, inner) };
+        if kind == Line::Comment && at > form.header_at {
+            marked.comments += 1;
+            if form.may_be_row(inner) {
+                marked.doubtful.get_or_insert((0, at)).0 += 1;
+            }
         }
-        if has_quotes && is_row {
-            unquoted(inner, &[separator], &mut inside);
+        if kind != Line::Values && !inner.is_empty() && text.as_bytes()[at] != mark {
+            marked.text.to_mut()[at] = mark;
+        }
+        if has_quotes && kind == Line::Values {
+            unquoted(inner, &[form.separator], &mut inside);
         }
         at += line.len();
     }
@@ -240,9 +348,9 @@ fn marked(text: &str, separator: char) -> Cow<'_, [u8]> {
 }
 
 /// Skips blank and comment lines, which the reader counts to the record after them.
-fn content_start(source: &Source, from: usize, separator: char) -> usize {
+fn content_start(source: &Source, from: usize, form: &Form) -> usize {
     let lines = lines(source, from);
-    let mut content = lines.skip_while(|(_, line)| Line::of(line, separator) != Line::Values);
+    let mut content = lines.skip_while(|(at, line)| form.line(*at, line) != Line::Values);
     content.next().map_or(from, |(at, _)| at)
 }
 
@@ -250,10 +358,10 @@ fn content_start(source: &Source, from: usize, separator: char) -> usize {
 fn blank_lines(
     source: &Source,
     Range { start, end }: Range<usize>,
-    separator: char,
+    form: &Form,
 ) -> impl Iterator<Item = usize> {
     let lines = lines(source, start).take_while(move |(at, _)| *at < end);
-    let blank = lines.filter(move |(_, line)| Line::of(line, separator) == Line::Blank);
+    let blank = lines.filter(|(at, line)| form.line(*at, line) == Line::Blank);
     blank.map(|(at, _)| at)
 }
 

@@ -10,6 +10,7 @@ use super::reader::{Field, SourceSpan};
 use crate::gas::{Basis, Mixture, PRESSURE, TEMPERATURE};
 use crate::model::{Model, Start};
 use crate::suggest;
+use odeum_io::number::count;
 use odeum_io::{Finding, Findings, Source};
 use result::Ended;
 use std::path::Path;
@@ -88,12 +89,17 @@ pub(super) struct RawTable {
     pub(super) ended: Option<Ended>,
     /// What to do where the names are none.
     pub(super) hint: Option<String>,
+    /// Lines after the header that are comments.
+    pub(super) comments: usize,
     pub(super) warnings: Vec<Finding>,
 }
 
 /// What to do about numbers that are none.
 const BAD_ROWS_HELP: &str = "give finite numbers only; or, that such systems end as `invalid start` \
                              and the others run, bad_rows = \"status\" in [ensemble]";
+
+/// The same of times, which rows cannot be without.
+const TIMES_HELP: &str = "give every row its times, as finite numbers";
 
 impl RawTable {
     /// A table of somebody's columns.
@@ -113,6 +119,7 @@ impl RawTable {
             masses: false,
             ended: None,
             hint: None,
+            comments: 0,
             warnings: Vec::new(),
         }
     }
@@ -137,16 +144,18 @@ pub(super) fn read(
     let path = folder.join(field.text()?);
     inputs.add(&path);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
-    let raw = match extension.as_str() {
-        "csv" => csv::read(&path, lenient),
-        "npy" => numpy::read_npy(&path, &field.source_span(), lenient),
-        "npz" => numpy::read_npz(&path, &field.source_span(), lenient),
-        _ => {
-            let help = "tables are .csv (with a header), .npy or .npz files";
-            return field.refuse("the kind of the table is not known", help);
-        }
-    };
-    let raw = match raw {
+    let read: fn(&Path, &SourceSpan, bool) -> Result<RawTable, Vec<Finding>> =
+        match extension.as_str() {
+            "csv" => |path, _, lenient| csv::read(path, lenient),
+            "npy" => numpy::read_npy,
+            "npz" => numpy::read_npz,
+            _ => {
+                let help = "tables are .csv (with a header), .npy or .npz files";
+                return field.refuse("the kind of the table is not known", help);
+            }
+        };
+    let read = |lenient: bool| read(&path, &field.source_span(), lenient);
+    let raw = match read(lenient) {
         Ok(raw) => raw,
         Err(list) => {
             list.into_iter().for_each(|finding| findings.push(finding));
@@ -193,29 +202,39 @@ pub(super) fn read(
             good = false;
             findings.push(source_span.error("this is given twice").help("name it once"));
         }
+        let is_time = matches!(target, ColumnTarget::Start | ColumnTarget::End);
+        let mut refuse = |list: &[Finding]| {
+            good = false;
+            for finding in list {
+                let is_none = finding.help.as_deref() == Some(BAD_ROWS_HELP);
+                let finding = finding.clone();
+                findings.push(if is_time && is_none { finding.help(TIMES_HELP) } else { finding });
+            }
+        };
         match &raw.columns[column] {
-            Ok(values) if target != ColumnTarget::Start && target != ColumnTarget::End => {
-                used.push((target, values.clone()));
-            }
-            Ok(values) => match values.iter().position(|t| !t.is_finite()) {
-                None => used.push((target, values.clone())),
-                Some(row) => {
-                    good = false;
-                    let finding =
-                        source_span.error(format!("the time in row {row} (from 0) is none"));
-                    findings.push(finding.found(values[row]).help("give every row its times"));
+            Ok(values) if is_time && values.iter().any(|t| !t.is_finite()) => match read(false) {
+                Ok(RawTable { columns, .. }) if columns[column].is_err() => {
+                    let _ = columns[column].as_ref().map_err(|list| refuse(list));
                 }
+                _ => refuse(&[source_span.error("a time is none").help(TIMES_HELP)]),
             },
-            Err(list) => {
-                good = false;
-                list.iter().cloned().for_each(|finding| findings.push(finding));
-            }
+            Ok(values) => used.push((target, values.clone())),
+            Err(list) => refuse(list),
         }
     }
     let rows = first.map_or(0, |(_, rows)| rows);
     if good && rows == 0 {
         let message = format!("the table {} has no rows: zero systems", path.display());
-        return field.refuse(message, "give at least one row");
+        let help = match raw.comments {
+            0 => "give at least one row".to_owned(),
+            1 => "give at least one row; the line after the header that begins with # is a comment"
+                .to_owned(),
+            comments => format!(
+                "give at least one row; {} lines after the header begin with # and are comments",
+                count(comments as u64)
+            ),
+        };
+        return field.refuse(message, &help);
     }
     let name = path.display().to_string();
     good.then(|| TableData {
@@ -287,7 +306,7 @@ pub(super) fn of_columns(
                 source_span
                     .error(format!("the value in row {row} (from 0) is no finite number"))
                     .found(values[row])
-                    .help(BAD_ROWS_HELP),
+                    .help(if is_time { TIMES_HELP } else { BAD_ROWS_HELP }),
             ),
             (Ok(target), _) if columns.iter().any(|(other, _)| *other == target) => {
                 refuse(source_span.error("this is given twice").help("name it once"));
@@ -357,7 +376,9 @@ fn by_name(
                 _ => target(model, name, &source_span),
             };
             // Where no column is good, what is wrong with it says more than that its name is unknown.
-            if let (Err(list), Err(_), false) = (&raw.columns[column], &target, any_good) {
+            if let (Err(list), Err(_), false, false) =
+                (&raw.columns[column], &target, any_good, name.is_empty())
+            {
                 list.iter().for_each(|finding| findings.push(finding.clone()));
                 return None;
             }

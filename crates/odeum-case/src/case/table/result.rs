@@ -114,6 +114,7 @@ pub(super) fn read(
         masses: columns.masses,
         ended: columns.ended,
         hint: None,
+        comments: 0,
         warnings,
     }))
 }
