@@ -85,7 +85,7 @@ fn saved_states_and_other_formats() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "system,status,t,a,b,k,a_start,b_start,steps,rejected,nfev,njev,nlu,guarded,outside"
+        "system,status,t,a,b,k,a_start,b_start,steps,rejected,nfev,nfev_radius,njev,nlu,guarded,outside"
     );
     assert_eq!(lines.len(), 4);
     let cells: Vec<&str> = lines[2].split(',').collect();

@@ -5,7 +5,7 @@ use crate::file::stage;
 use crate::finding::Finding;
 use crate::table::Columns;
 use crate::target::Target;
-use odeum_ode::Scalar;
+use odeum_ode::{Scalar, Stats};
 use std::fs::File;
 use std::io::{self, BufWriter};
 
@@ -58,13 +58,9 @@ fn systems<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
         let name = if variable < starts { format!("{name}_start") } else { name.clone() };
         table.number(&name, move |r| T::from_f64(results.value(variable, results.row(r).system)));
     }
-    table.whole("steps", |r| i64::from(results.row(r).stats().steps));
-    table.whole("rejected", |r| i64::from(results.row(r).stats().rejected));
-    table.whole("nfev", |r| i64::from(results.row(r).stats().nfev));
-    table.whole("njev", |r| i64::from(results.row(r).stats().njev));
-    table.whole("nlu", |r| i64::from(results.row(r).stats().nlu));
-    table.whole("guarded", |r| i64::from(results.row(r).stats().guarded));
-    table.whole("outside", |r| i64::from(results.row(r).stats().outside));
+    for (i, name) in Stats::NAMES.into_iter().enumerate() {
+        table.whole(name, move |r| i64::from(results.row(r).stats().to_array()[i]));
+    }
     table
 }
 
