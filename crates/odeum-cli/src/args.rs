@@ -19,7 +19,8 @@ Examples:
   odeum problems van_der_pol               what a built-in problem is
 
 Exit codes:
-  0  done   1  systems failed (with --strict)   2  bad input   3  the run broke   130  Ctrl-C"
+  0  done   1  systems failed (with --strict)   2  bad input   3  the run broke   130  Ctrl-C
+  141  nobody reads the standard output any more"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -57,8 +58,8 @@ The result NAME.npz opens with numpy.load. Its arrays have one row for each syst
   outside [M]                 steps that ended outside the model's data, as its temperatures
   state_names [n], param_names [m], axes, shape   names; y.reshape(*shape, n) gives the sweep's axes
   variables [M, v], variable_names [v]   of a gas: T, p and the composition each system started from
-  about                       the case file, the method, the precision, the version and how the names of
-                              other files of the result end, as JSON
+  about                       the case file, the method, the precision, the version and how the
+                              names of other files of the result end, as JSON
 
 The result of a case with a [grid] has one array [nz, ny, nx] for each species under its name, and
 t, x, y, z, steps, species_names, mass_start, mass_end, about, resume (what --resume goes on from)

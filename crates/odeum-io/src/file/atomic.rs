@@ -127,8 +127,11 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Finding {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a folder you may write to with --output"
         }
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "make room on the disk, or choose another with --output"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "raise the limit on the size of a file (ulimit -f), or choose another disk with --output"
         }
         _ => "choose another place with --output",
     };
