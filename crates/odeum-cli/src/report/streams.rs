@@ -5,8 +5,10 @@
 //! exit code of it. Text on the standard error has nowhere else to go, so its failures count for
 //! nothing.
 
+use super::Style;
 use crate::exit::Exit;
 use odeum_io::file::reason;
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,13 +19,39 @@ static FAILURE: Mutex<Option<io::Error>> = Mutex::new(None);
 pub(crate) fn say(text: &str) {
     if is_heard() {
         let mut out = io::stdout().lock();
+        let text = harmless(text, Style::stdout());
         heard(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
 }
 
 /// Writes a line to the standard error.
 pub(crate) fn note(line: &str) {
+    let line = harmless(line, Style::stderr());
     let _ = io::stderr().lock().write_all(format!("{line}\n").as_bytes());
+}
+
+/// A text without control characters but ends of lines, tabs and the colours of a style: names and values come from outside, and
+/// would move the cursor, or change the terminal. They are shown by their pictures, as ␛.
+fn harmless(text: &str, style: Style) -> Cow<'_, str> {
+    let is_active = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_active) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |c: char| match c {
+        '\u{7f}' => '␡',
+        c if is_active(c) => {
+            char::from_u32(0x2400 + c as u32).filter(|_| c < ' ').unwrap_or('\u{fffd}')
+        }
+        c => c,
+    };
+    let mut parts = text.split('\x1b');
+    let mut safe: String = parts.next().unwrap_or_default().chars().map(shown).collect();
+    for part in parts {
+        let is_ours = style.codes().iter().any(|code| part.starts_with(code));
+        safe.push(if is_ours { '\x1b' } else { '␛' });
+        safe.extend(part.chars().map(shown));
+    }
+    Cow::Owned(safe)
 }
 
 /// Takes what became of a text for the standard output.

@@ -46,6 +46,15 @@ impl Style {
         self.paint("1;34", text)
     }
 
+    /// How the codes of its colours go on after ESC; none where it paints nothing.
+    pub(super) fn codes(self) -> &'static [&'static str] {
+        if self.colour {
+            &["[1m", "[2m", "[1;31m", "[1;33m", "[1;32m", "[1;34m", "[0m"]
+        } else {
+            &[]
+        }
+    }
+
     fn paint(self, code: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -555,3 +555,22 @@ fn a_disk_that_is_full() {
     said.failed(&["cannot write the output: file too large", "a.npz", "ulimit -f"]);
     assert_eq!(folder.files(), ["a.toml"], "nothing half-written may stay");
 }
+
+/// Titles, names and values from outside may hold what moves a cursor.
+#[test]
+fn characters_that_control_terminals_do_not_reach_them() {
+    let folder = Folder::new();
+    let title = "title = \"a\\u001b[2J\\u0007\\r\\u009b\"\n";
+    folder.write("a.toml", format!("{title}{DECAY}[ensemble]\ntable = \"t.csv\"\n"));
+    let clean =
+        |text: &str| assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    folder.write("t.csv", "a\n1\n");
+    let out = folder.odeum(&["check", "a.toml"]).well().out;
+    assert!(out.contains("a␛[2J␇␍\u{fffd}"), "{out:?}");
+    clean(&out);
+    folder.write("t.csv", "a\u{1b}[1m,b\n1\u{1b}]0;x\u{7},2\n");
+    let said = folder.odeum(&["check", "a.toml"]).refused(&["␛[1m"]);
+    clean(&said.err);
+    folder.write("t.csv", "a\n1\u{1b}]0;x\u{7}\n");
+    clean(&folder.odeum(&["check", "a.toml"]).refused(&["found: 1␛]0;x␇"]).err);
+}
