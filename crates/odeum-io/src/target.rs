@@ -17,18 +17,25 @@ impl Target {
     /// the case file. A path that ends in `.npz` is a file, any other a folder.
     ///
     /// # Errors
-    /// The path is that of a file of another kind, or has no name before `.npz`.
+    /// The path is that of a file of another kind, has no name before `.npz`, or a name that is no text.
     pub fn new(
         output: Option<&Path>,
         (name, folder): (Option<&str>, Option<&Path>),
         case: &Path,
     ) -> Result<Target, Finding> {
-        let stem = || case.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut name = name.map_or_else(stem, str::to_owned);
+        let stem = |path: &Path| {
+            let stem = path.file_stem().unwrap_or_default();
+            stem.to_str().map(str::to_owned).ok_or_else(|| {
+                Finding::error("the name of the result would not be UTF-8")
+                    .found(stem.display())
+                    .help("give one in UTF-8: by `name` in [output], or --output NAME.npz")
+            })
+        };
+        let mut name = name.map(str::to_owned);
         let mut folder = folder.map(Path::to_owned).unwrap_or_default();
         if let Some(path) = output {
             if path.extension().is_some_and(|e| e == "npz") {
-                name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                name = Some(stem(path)?);
                 folder = path.parent().unwrap_or(Path::new("")).to_owned();
             } else if path.file_name().is_some_and(|name| name == ".npz") && !path.is_dir() {
                 return Err(Finding::error("the result has no name")
@@ -42,7 +49,7 @@ impl Target {
                 folder = path.to_owned();
             }
         }
-        Ok(Target { folder, name })
+        Ok(Target { folder, name: name.map_or_else(|| stem(case), Ok)? })
     }
 
     /// `NAME.extension` in the folder.

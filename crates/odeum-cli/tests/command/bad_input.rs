@@ -574,3 +574,23 @@ fn characters_that_control_terminals_do_not_reach_them() {
     folder.write("t.csv", "a\n1\u{1b}]0;x\u{7}\n");
     clean(&folder.odeum(&["check", "a.toml"]).refused(&["found: 1␛]0;x␇"]).err);
 }
+
+/// Results have names that every program can give back.
+#[cfg(unix)]
+#[test]
+fn names_of_results_are_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    folder.write("a.toml", DECAY);
+    let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
+    std::fs::write(folder.path("").join(name(b"caf\xe9.toml")), DECAY).unwrap();
+    let run = |args: &[&OsStr]| Said::of(folder.command(&["run"]).args(args));
+    let parts = ["the name of the result would not be UTF-8", "caf", "--output NAME.npz"];
+    run(&[name(b"caf\xe9.toml")]).refused(&parts);
+    run(&[name(b"a.toml"), name(b"-o"), name(b"caf\xe9.npz")]).refused(&parts);
+    run(&[name(b"caf\xe9.toml"), name(b"-o"), name(b"b.npz")]).well();
+    // Folders have any.
+    run(&[name(b"a.toml"), name(b"-o"), name(b"d\xe9/")]).well();
+    assert!(folder.has("b.npz"));
+}
