@@ -1,7 +1,6 @@
 //! `[system]` with a mechanism: a gas that reacts.
 
 use super::ensemble::EnsembleSpec;
-use super::inputs::Inputs;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::system::Beside;
@@ -273,14 +272,15 @@ impl Files<'_> {
             let found = "the mechanism is in memory, and no text of this name is";
             return field.refuse(found, "hand it over beside the mechanism");
         }
-        let path = beside.folder.join(name);
-        let thermo = thermo.map(|name| beside.folder.join(name));
-        if in_memory.is_none() {
-            note_file(&path, self.mechanism, beside.inputs)?;
-            if let (Some(path), Some(field)) = (&thermo, self.data) {
-                note_file(path, field, beside.inputs)?;
-            }
-        }
+        let on_disk = |field: &Field<'_>| match in_memory {
+            Some(_) => Some(PathBuf::new()),
+            None => note_file(field, beside),
+        };
+        let path = on_disk(self.mechanism)?;
+        let thermo = match self.data {
+            Some(field) => Some(on_disk(field)?),
+            None => None,
+        };
         let phase = match self.phase {
             Some(field) => Some(field.text()?),
             None => None,
@@ -322,12 +322,13 @@ impl Files<'_> {
     }
 }
 
-/// Notes a file that the case is read from; refuses one that is not there.
-fn note_file(path: &Path, field: &Field<'_>, inputs: &Inputs) -> Option<()> {
+/// Notes a file that the case is read from, and gives its path; refuses one that is not there.
+fn note_file(field: &Field<'_>, beside: &Beside<'_>) -> Option<PathBuf> {
+    let path = field.path(beside.folder)?;
     let what = match (path.exists(), path.is_dir()) {
         (true, false) => {
-            inputs.add(path);
-            return Some(());
+            beside.inputs.add(&path);
+            return Some(path);
         }
         (_, true) => "this is a folder",
         (false, false) => "there is no such file",
@@ -383,7 +384,7 @@ pub(super) fn tell_unwritten(model: &mut Model, ensemble: &EnsembleSpec) {
 /// Paths of folders from that of the case file.
 fn folders(field: &Field<'_>, folder: &Path) -> Option<Vec<PathBuf>> {
     let read = |item: &Field<'_>| {
-        let path = folder.join(item.text()?);
+        let path = item.path(folder)?;
         if path.is_dir() {
             return Some(path);
         }

@@ -9,6 +9,7 @@ use odeum_io::Source;
 use odeum_io::{Finding, Findings};
 use std::cell::RefCell;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -300,6 +301,16 @@ impl<'a> Field<'a> {
 
     pub(super) fn is_text(&self) -> bool {
         matches!(self.value, DeValue::String(_))
+    }
+
+    /// A path from that of a folder.
+    pub(super) fn path(&self, folder: &Path) -> Option<PathBuf> {
+        let text = self.text()?;
+        if text == "~" || text.starts_with("~/") {
+            let help = "give the path of the home folder in its place";
+            return self.refuse("`~` is not expanded: it would be a folder of this name", help);
+        }
+        Some(folder.join(text))
     }
 
     /// True of text that stands for a number, as `"2*pi"`.

@@ -201,7 +201,7 @@ pub(super) fn read_place(section: &Section<'_>) -> Place {
         }
         Some(name.strip_suffix(".npz").unwrap_or(name).to_owned())
     });
-    let folder = section.get("folder").map(|field| field.text().map(PathBuf::from));
+    let folder = section.get("folder").map(|field| field.path(Path::new("")));
     (name.map_or(Some(None), |n| n.map(Some)), folder.map_or(Some(None), |f| f.map(Some)))
 }
 

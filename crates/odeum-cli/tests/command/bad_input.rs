@@ -594,3 +594,29 @@ fn names_of_results_are_text() {
     run(&[name(b"a.toml"), name(b"-o"), name(b"d\xe9/")]).well();
     assert!(folder.has("b.npz"));
 }
+
+/// Shells make a path of a leading `~`, and nobody else does.
+#[test]
+fn home_folders_are_not_expanded() {
+    let folder = Folder::new();
+    let mechanism = "[system]\nmechanism = \"~/h2.yaml\"\nfuel = { H2 = 1 }\noxidizer = { O2 = 1 }\n\
+                     [time]\nspan = [0.0, 1.0]\n[method]\nname = \"rodas4\"\n\
+                     [tolerance]\nrtol = 1e-6\natol = 1e-9\n";
+    for case in [
+        format!("{DECAY}[ensemble]\ntable = \"~/t.csv\"\n"),
+        format!("{DECAY}[output]\nfolder = \"~\"\n"),
+        mechanism.to_owned(),
+        mechanism.replace("~/h2.yaml\"", "h2.yaml\"\ninclude = [\"~/x\"]"),
+        "[system]\nspecies = [\"u\"]\nequations = { u = \"lap(u)\" }\n[grid]\nshape = [4, 4, 1]\n\
+         spacing = 1.0\n[initial]\nu = { file = \"~/u.npy\" }\n[time]\nuntil = 1.0\nstep = 0.1\n"
+            .to_owned(),
+    ] {
+        folder.write("a.toml", &case);
+        folder.odeum(&["run", "a.toml"]).refused(&[
+            "`~` is not expanded",
+            "a.toml:",
+            "home folder",
+        ]);
+    }
+    assert_eq!(folder.files(), ["a.toml"]);
+}

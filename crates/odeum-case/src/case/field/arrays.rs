@@ -38,7 +38,7 @@ pub(super) fn read(
             Err((found, help)) => field.refuse_given("it is no array of this grid", &found, &help),
         };
     }
-    let path = files.folder.join(name);
+    let path = field.path(files.folder)?;
     files.inputs.add(&path);
     let store = path.is_dir();
     let help = if store { zarr::HELP } else { HELP };

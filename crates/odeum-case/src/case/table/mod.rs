@@ -141,7 +141,7 @@ pub(super) fn read(
     (folder, inputs): (&Path, &Inputs),
     findings: &Findings,
 ) -> Option<TableData> {
-    let path = folder.join(field.text()?);
+    let path = field.path(folder)?;
     inputs.add(&path);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
     let read: fn(&Path, &SourceSpan, bool) -> Result<RawTable, Vec<Finding>> =
