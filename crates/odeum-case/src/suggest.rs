@@ -2,9 +2,12 @@
 
 use odeum_core::spelling::distance;
 
-/// The name nearest to `wrong`, if it is near enough to be a slip of the hand.
+/// The name nearest to `wrong`, if it is near enough to be a slip of the hand: one letter for another is none, but for its case.
 pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = wrong.chars().count().max(3) / 3;
+    let limit = match wrong.chars().count() {
+        ..=1 => 0,
+        letters => letters.max(3) / 3,
+    };
     names
         .into_iter()
         .map(|name| (distance(wrong, name), name))
@@ -42,5 +45,7 @@ mod tests {
         assert_eq!(nearest("aotl", names), Some("atol"));
         assert_eq!(nearest("Lorentz", names), Some("lorenz"));
         assert_eq!(nearest("robertson", names), None);
+        assert_eq!(nearest("p", ["T", "H"]), None);
+        assert_eq!((nearest("A", ["a", "b"]), nearest("kk", ["k"])), (Some("a"), Some("k")));
     }
 }

@@ -5,7 +5,7 @@ use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::system::Beside;
 use super::table::TableData;
-use super::time::TimeSpec;
+use super::time::{Level, TimeSpec};
 use crate::gas::{Basis, COMPOSITION, Gas, Mixture, NEGATIVE_LEAST, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
 use crate::model::{self, Model, Start};
@@ -85,6 +85,32 @@ pub(super) fn missed_ignitions(
     let message = "delays may be inexact: the radicals from which ignitions grow count as zero";
     let finding = source_spans.find("atol")?.error(message).into_warning();
     Some(finding.help("take atol = 1e-15, or one as small for the radicals"))
+}
+
+/// A warning where no reactor comes to the level of its terminal event: the temperature of an isothermal one does not change, and
+/// mass fractions lie between zero and one.
+pub(super) fn no_such_level(
+    model: &Model,
+    time: &TimeSpec,
+    source_spans: &SourceSpans,
+) -> Option<Finding> {
+    let (Start::Gas(gas), Some(until)) = (&model.start, &time.until) else { return None };
+    let species = 1..=gas.reactor.kinetics().n_species();
+    let (message, help) = if until.component == 0 && gas.reactor.energy() == Energy::Isothermal {
+        let message = "the temperature of an isothermal reactor does not change: no system comes to this level";
+        (message, "name a species, or take energy = \"adiabatic\" in [system]")
+    } else if species.contains(&until.component)
+        && match until.level {
+            Level::At(level) => !(0.0..=1.0).contains(&level),
+            Level::By(change) => change.abs() > 1.0,
+        }
+    {
+        let message = "mass fractions lie between 0 and 1: no system comes to this level";
+        (message, "give a level within, or a smaller change")
+    } else {
+        return None;
+    };
+    Some(source_spans.find("until")?.error(message).into_warning().help(help))
 }
 
 /// A warning where a species of an order below one is used up: its rate vanishes within less than a coarse tolerance.

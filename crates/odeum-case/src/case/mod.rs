@@ -261,6 +261,11 @@ fn read_ensemble(
     {
         findings.push(warning);
     }
+    if let (Some(model), Some(time)) = (&model, &time)
+        && let Some(warning) = gas::no_such_level(model, time, &source_spans)
+    {
+        findings.push(warning);
+    }
     if let (Some(model), Some(tolerance)) = (&model, &tolerance)
         && let Some(warning) = gas::low_orders(model, tolerance, &source_spans)
     {

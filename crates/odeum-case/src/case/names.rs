@@ -1,6 +1,7 @@
 //! Names of variables, states and parameters in a case file.
 
 use super::reader::SourceSpan;
+use crate::gas::PRESSURE;
 use crate::model::Model;
 use crate::suggest;
 use odeum_io::Finding;
@@ -25,11 +26,14 @@ pub(super) fn variable(
 pub(super) fn state(model: &Model, name: &str, source_span: &SourceSpan) -> Result<usize, Finding> {
     let known = model.state_names.iter().position(|n| n == name);
     known.ok_or_else(|| {
-        source_span.error(format!("the system has no state `{name}`")).help(suggest::remedy(
-            name,
-            "states",
-            model.state_names.iter().map(String::as_str),
-        ))
+        let states = model.state_names.iter().map(String::as_str);
+        let remedy = suggest::remedy(name, "states", states);
+        source_span.error(format!("the system has no state `{name}`")).help(match name {
+            PRESSURE if !model.is_direct() => {
+                format!("the pressure is no state of a reactor; {remedy}")
+            }
+            _ => remedy,
+        })
     })
 }
 

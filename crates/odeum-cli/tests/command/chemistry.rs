@@ -43,6 +43,36 @@ fn tolerances_that_hide_the_first_radicals_are_warned_of() {
     }
 }
 
+/// Levels that no reactor comes to.
+#[test]
+fn levels_that_are_out_of_reach_are_warned_of() {
+    let folder = Folder::new();
+    let case = |gas: &str, until: &str| {
+        ignition("h2.yaml", &format!("pressure = 1e6\n{gas}"))
+            .replace("T = { rises_by = 400.0 }", until)
+    };
+    folder.write("h2.yaml", hydrogen());
+    let check = |gas: &str, until: &str| {
+        folder.write("a.toml", case(gas, until)).odeum(&["check", "a.toml"])
+    };
+    let isothermal = "energy = \"isothermal\"";
+    for (gas, until, part) in [
+        (isothermal, "T = { rises_by = 400.0 }", "an isothermal reactor does not change"),
+        ("", "OH = { rises_to = 1.5 }", "mass fractions lie between 0 and 1"),
+        ("", "H2 = { falls_to = -0.1 }", "mass fractions lie between 0 and 1"),
+        ("", "H2O = { rises_by = 2.0 }", "mass fractions lie between 0 and 1"),
+    ] {
+        let err = check(gas, until).well().err;
+        assert!(err.contains(part) && err.contains("no system comes to this level"), "{err}");
+    }
+    for (gas, until) in [(isothermal, "OH = { rises_to = 1e-3 }"), ("", "m = { rises_to = 2.0 }")] {
+        assert!(!check(gas, until).err.contains("no system comes"), "{until}");
+    }
+    let said = check("", "p = { rises_by = 1e5 }");
+    let said = said.refused(&["no state `p`", "the pressure is no state of a reactor"]);
+    assert!(!said.err.contains("did you mean"), "{}", said.err);
+}
+
 /// What such a reaction uses up is gone within a time in which a coarse tolerance sees nothing.
 #[test]
 fn tolerances_that_hide_the_end_of_a_species_are_warned_of() {
