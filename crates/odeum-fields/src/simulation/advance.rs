@@ -365,6 +365,11 @@ impl<T: Precision> Simulation<T> {
                 h = exact_step(t, method.reach(stages) / (self.clock.radius * MARGIN)).min(h);
             }
         }
+        if adaptive && t + h == t {
+            // The next attempt says so.
+            self.clock.next_step = h;
+            return Ok(Step::Taken(Taken { steps: 0, non_finite: None }));
+        }
         let Simulation { backend, is_stopped, .. } = self;
         let mut pause = Pause::new(is_stopped);
         stages::step(backend.as_mut(), method, stages, (t, h), &mut pause.look())?;

@@ -68,8 +68,9 @@ pub(super) fn most_important(matrices: Vec<Parts>, count: usize, waves: &[Wave])
     let bounds = |parts: &Parts| {
         let [size, _] = parts.bounds(fast);
         let [slow_size, growth] = parts.bounds(slow);
-        // What is not finite says nothing about the size of a step.
-        [size, growth, slow_size].map(|x| if x.is_finite() { x } else { f64::NEG_INFINITY })
+        // A derivative that is not finite says nothing about the size of a step; a bound that overflows does.
+        let other = if parts.is_finite() { f64::INFINITY } else { f64::NEG_INFINITY };
+        [size, growth, slow_size].map(|x| if x.is_finite() { x } else { other })
     };
     let bounds: Vec<[f64; 3]> = matrices.iter().map(bounds).collect();
     let ranked = [0, 1, 2].map(|which| {

@@ -1,5 +1,7 @@
 //! Eigenvalues of small complex matrices.
 
+use std::ops::RangeInclusive;
+
 /// A complex number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Complex {
@@ -58,6 +60,21 @@ impl Complex {
 /// Eigenvalues of an n × n matrix, row by row, which is destroyed: Hessenberg form, then shifted
 /// QR steps with deflation, both by rotations. Golub & Van Loan, Matrix Computations, sec. 7.4–7.5.
 pub(crate) fn eigenvalues(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
+    let largest = matrix.iter().map(|x| x.re.abs().max(x.im.abs())).fold(0.0, f64::max);
+    if !largest.is_finite() || largest == 0.0 || SQUARED.contains(&largest) {
+        return scaled(matrix, n);
+    }
+    let exponent = largest.log2().floor().max(-1000.0) as i32;
+    let by = |exponent: i32| move |x: Complex| x.scale(2.0_f64.powi(exponent));
+    matrix.iter_mut().for_each(|x| *x = by(-exponent)(*x));
+    scaled(matrix, n).into_iter().map(by(exponent)).collect()
+}
+
+/// Sizes whose squares, and sums of these, are far from the ends of the numbers.
+const SQUARED: RangeInclusive<f64> = 1e-140..=1e140;
+
+/// The same of a matrix whose largest entry is of such a size.
+fn scaled(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
     hessenberg(matrix, n);
     let mut values = vec![Complex::default(); n];
     let mut m = n;
@@ -220,6 +237,32 @@ mod tests {
             let sum = values[0].add(values[1]).sub(a.add(d));
             let product = values[0].mul(values[1]).sub(a.mul(d).sub(b.mul(c)));
             assert!(sum.abs() < 4e-15 && product.abs() < 2e-14, "{a:?} {b:?} {c:?} {d:?}");
+        }
+    }
+
+    /// Squares of entries would be beyond all numbers, or zero.
+    #[test]
+    fn huge_and_tiny() {
+        for size in [1e-300, 1e-200, 1e200, 1e300] {
+            let of = |rows: &[&[f64]]| {
+                let entries = rows.iter().flat_map(|row| row.iter());
+                let mut matrix: Vec<Complex> =
+                    entries.map(|&x| Complex::new(x * size, 0.0)).collect();
+                let values = eigenvalues(&mut matrix, rows.len());
+                let mut values: Vec<(f64, f64)> =
+                    values.iter().map(|value| (value.re / size, value.im / size)).collect();
+                values.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                values
+            };
+            let near = |found: Vec<(f64, f64)>, expected: &[(f64, f64)]| {
+                for ((re, im), (x, y)) in found.iter().zip(expected) {
+                    assert!((re - x).abs() + (im - y).abs() < 1e-12, "{size}: {found:?}");
+                }
+            };
+            near(of(&[&[2.0, 1.0], &[1.0, 2.0]]), &[(1.0, 0.0), (3.0, 0.0)]);
+            near(of(&[&[0.0, 1.0], &[-4.0, 0.0]]), &[(0.0, -2.0), (0.0, 2.0)]);
+            let three = of(&[&[2.0, 1.0, 0.0], &[1.0, 2.0, 0.0], &[5.0, 7.0, -1.0]]);
+            near(three, &[(-1.0, 0.0), (1.0, 0.0), (3.0, 0.0)]);
         }
     }
 

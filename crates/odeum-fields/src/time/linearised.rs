@@ -24,7 +24,8 @@ pub(super) struct Linear {
     /// Of potentials, by the same but the last.
     pub(super) potentials: Graph,
     pub(super) potentials_pattern: Pattern,
-    /// The potentials themselves.
+    /// F and the potentials themselves.
+    values_of_rhs: Graph,
     pub(super) values_of_potentials: Graph,
     pub(super) reads: Reads,
     advected: Vec<bool>,
@@ -58,8 +59,8 @@ pub(super) struct Parts {
 
 impl Linear {
     pub(super) fn new(problem: &Problem) -> Linear {
-        let (rhs, values_of_potentials) = problem.model.bound();
-        let (rhs, rhs_pattern) = rhs.jacobian();
+        let (values_of_rhs, values_of_potentials) = problem.model.bound();
+        let (rhs, rhs_pattern) = values_of_rhs.jacobian();
         let (potentials, potentials_pattern) = values_of_potentials.jacobian();
         let given = |name: &String| {
             let at = problem.diffusion.iter().position(|(other, _)| other == name);
@@ -86,6 +87,7 @@ impl Linear {
             rhs_pattern,
             potentials,
             potentials_pattern,
+            values_of_rhs,
             values_of_potentials,
             reads,
         }
@@ -99,6 +101,21 @@ impl Linear {
     /// The largest D of fluxes.
     pub(super) fn largest_diffusion(&self) -> f64 {
         self.diffusion.iter().map(|(_, largest)| *largest).fold(0.0, f64::max)
+    }
+
+    /// Whether F, or a potential, is not finite about a state because values are so large: it would be about values of at most one.
+    pub(super) fn overflows(&self, problem: &Problem, state: &State, t: f64) -> bool {
+        let State { cell, values, laplacians, beyond } = state;
+        let place = [0, 1, 2].map(|axis| problem.grid.centre(axis, cell[axis]));
+        let inputs = 2 * values.len() + 3;
+        let is_finite = |most: f64| {
+            let within = |all: &[f64]| all.iter().map(|x| x.clamp(-most, most)).collect::<Vec<_>>();
+            let y = [within(values), within(laplacians), place.to_vec(), within(beyond)].concat();
+            let rates = self.values_of_rhs.eval(t, &y, &[]);
+            let potentials = self.values_of_potentials.eval(t, &y[..inputs], &[]);
+            rates.iter().chain(&potentials).all(|x| x.is_finite())
+        };
+        !is_finite(f64::INFINITY) && is_finite(1.0)
     }
 
     /// The matrices about a state: with D of its cell and, in case a neighbour's counts, with the largest.
@@ -193,11 +210,19 @@ impl Parts {
         [0, 1].map(|which| largest(&rows, which).min(largest(&columns, which)))
     }
 
-    /// The bits of all numbers: matrices with the same have the same eigenvalues.
-    pub(super) fn bits(&self) -> Vec<u64> {
+    fn numbers(&self) -> impl Iterator<Item = &f64> {
         let Parts { state, laplacian, beyond, potential_state, .. } = self;
         let numbers =
             [state, laplacian, beyond, potential_state, &self.potential_laplacian, &self.diffusion];
-        numbers.into_iter().flatten().map(|x| x.to_bits()).collect()
+        numbers.into_iter().flatten()
+    }
+
+    /// The bits of all numbers: matrices with the same have the same eigenvalues.
+    pub(super) fn bits(&self) -> Vec<u64> {
+        self.numbers().map(|x| x.to_bits()).collect()
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        self.numbers().all(|x| x.is_finite())
     }
 }

@@ -339,8 +339,16 @@ impl Judge {
         let mut seen = HashSet::new();
         let mut matrices = Vec::new();
         for t in times {
-            let of_time = states.iter().flat_map(|state| linear.at(problem, state, t));
-            matrices.extend(of_time.filter(|parts| seen.insert(parts.bits())));
+            for state in &states {
+                for parts in linear.at(problem, state, t) {
+                    if !parts.is_finite() && linear.overflows(problem, state, t) {
+                        limits.allow_nothing();
+                    }
+                    if seen.insert(parts.bits()) {
+                        matrices.push(parts);
+                    }
+                }
+            }
         }
         drop(seen);
         let mut spread = linear.largest_diffusion();
@@ -566,6 +574,11 @@ pub(super) fn count_of(problem: &Problem, (count, per_axis): &Waves) -> usize {
 }
 
 impl Limits {
+    /// No step is stable about values so large that what follows from them is beyond all numbers.
+    fn allow_nothing(&mut self) {
+        (self.fading, self.radius) = (0.0, f64::INFINITY);
+    }
+
     /// Lowers the limits by the eigenvalues of a wave.
     fn add(&mut self, parts: &Parts, wave: &Wave) {
         let n = parts.species;
@@ -575,6 +588,9 @@ impl Limits {
             let size = value.abs();
             if !size.is_finite() {
                 // A derivative that is not finite says nothing about the size of a step.
+                if parts.is_finite() {
+                    self.allow_nothing();
+                }
                 continue;
             }
             self.radius = self.radius.max(size);

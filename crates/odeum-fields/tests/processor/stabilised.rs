@@ -410,3 +410,33 @@ fn phases_that_separate_are_followed() {
         assert_eq!(simulation.advance_to(20.0).unwrap(), Outcome::Reached, "{seed}");
     }
 }
+
+/// Its derivatives are beyond all numbers where a step has led too far: no step is stable there. The limit was none.
+#[test]
+fn a_field_whose_derivatives_overflow_is_not_reached() {
+    let grid = Grid::new([1, 1, 1], 1.0).unwrap();
+    let brusselator = [("u", "3 + u^2 * v - 5.58 * u"), ("v", "4.58 * u - u^2 * v")];
+    let cpu = || Cpu { threads: Some(1), ..Cpu::default() };
+    let go = |equations: &[(&str, &str)], value: f64, steps: Steps, end: f64| {
+        let problem = Problem::new(model(equations), grid);
+        let start = Field::<f64>::from_fn(&grid, equations.len(), |_, _| value).unwrap();
+        let options = Options::new(Method::Rkc { stages: Some(10) }, steps);
+        Simulation::new(&problem, start, 0.0, &options, cpu()).unwrap().advance_to(end).unwrap()
+    };
+    for (steps, end) in [(Steps::Fixed(12.0), 12.0), (Steps::Fraction(0.9), 12.8)] {
+        let outcome = go(&brusselator, 1.0, steps, end);
+        assert!(matches!(outcome, Outcome::Unstable(_)), "{outcome:?}");
+    }
+    // A slope that is infinite where the rate is finite says nothing about the size of a step.
+    for equation in ["1 - sqrt(u)", "1 - sqrt(1e9 * u)"] {
+        let limits = {
+            let problem = Problem::new(model(&[("u", equation)]), grid);
+            let start = Field::<f64>::from_fn(&grid, 1, |_, _| 0.0_f64).unwrap();
+            stability(&problem, &start, (0.0, 1.0)).unwrap()
+        };
+        assert_eq!(limits.euler, f64::INFINITY, "{equation}");
+    }
+    // At the time that ends the run the rate is not finite, whatever the values are.
+    let outcome = go(&[("u", "select(t < 1, -u, u / (t - t))")], 1.0, Steps::Fixed(0.01), 1.0);
+    assert_eq!(outcome, Outcome::Reached);
+}
