@@ -99,7 +99,7 @@ impl Model {
     /// A model from graphs with the states that [`Model`] names and these parameters.
     ///
     /// # Errors
-    /// No species, names that two of species and parameters share, graphs of other numbers of states, parameters or outputs, and
+    /// No species, names that are empty or mean something in expressions (`t`, `pi`, `x`), or that two of species and parameters share, graphs of other numbers of states, parameters or outputs, and
     /// parameters that are not finite.
     pub fn new(
         species: Vec<String>,
@@ -120,6 +120,12 @@ impl Model {
         };
         if s == 0 {
             return Err(Error::input("species", 0, "a model needs at least one"));
+        }
+        let params_as = params.iter().map(|(name, _)| ("params", name));
+        for (of, name) in species.iter().map(|name| ("species", name)).chain(params_as) {
+            if let Some(what) = text::meaning(name) {
+                return Err(Error::input(of, name, format!("{what}; choose another name")));
+            }
         }
         let mut known = HashSet::new();
         if let Some(name) = species.iter().find(|name| !known.insert(name.as_str())) {

@@ -20,6 +20,22 @@ pub(crate) fn read(source: &TextSource<'_>) -> Result<(Graph, Graph, Vec<Diagnos
     Ok((rhs, potentials, text.warnings().to_vec()))
 }
 
+/// Why no species or parameter can have this name, which is empty, or means something in expressions. One that is no word means
+/// nothing there.
+pub(crate) fn meaning(name: &str) -> Option<String> {
+    let is_word = |c: char| c.is_ascii_alphabetic() || c == '_';
+    if name.is_empty() {
+        return Some("a name has at least one letter".to_owned());
+    }
+    if !name.starts_with(is_word) || !name.chars().all(|c| is_word(c) || c.is_ascii_digit()) {
+        return None;
+    }
+    let own =
+        TextSource { states: vec![name], equations: vec![(name, "0")], ..TextSource::default() };
+    let errors = read(&own).err()?;
+    errors.0.into_iter().next().map(|error| error.message)
+}
+
 /// On what a node depends, as far as Laplacians care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {

@@ -89,6 +89,23 @@ fn names_are_given_once() {
     }
 }
 
+/// What expressions at boundaries and in sources read would be something else.
+#[test]
+fn names_that_mean_something_are_refused() {
+    let said = |species: &str, param: &str| {
+        let model = Model::record(&[species], &[(param, 1.0)], |cell| cell.lap.to_vec());
+        model.map(|_| String::new()).unwrap_or_else(|error| error.to_string())
+    };
+    for name in ["", "t", "pi", "x", "lap"] {
+        assert!(said(name, "k").contains("species"), "{name}");
+        assert!(said("u", name).contains("params"), "{name}");
+    }
+    // No expression can read these: they are nothing but names.
+    for name in ["CH2(S)", "2-butanol", "u"] {
+        assert_eq!(said(name, "k"), "");
+    }
+}
+
 #[test]
 fn each_closure_has_symbols_of_its_own() {
     let kept = std::cell::Cell::new(None);
