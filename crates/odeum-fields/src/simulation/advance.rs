@@ -84,11 +84,12 @@ impl<T: Precision> Simulation<T> {
         every: u64,
         watch: &mut dyn FnMut(&Simulation<T>) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
-        let Steps::Fixed(h) = self.options.steps else {
-            return Err(Error::input("steps", "adaptive", "a number of steps wants a fixed size"));
+        let found = match self.options.steps {
+            Steps::Fixed(h) => return self.until(self.end_of(steps, h), every, watch),
+            Steps::Fraction(_) => "a fraction of the largest",
+            Steps::Adaptive(_) => "adaptive",
         };
-        let end = self.end_of(steps, h);
-        self.until(end, every, watch)
+        Err(Error::input("steps", found, "a number of steps wants a fixed size"))
     }
 
     /// Goes on to time `end`; every `every` steps, and at the end, `watch` is called and may stop

@@ -2,7 +2,8 @@
 
 use crate::field::Field;
 use crate::problem::grid::Grid;
-use odeum_ode::Scalar;
+use odeum_core::Argument;
+use odeum_ode::{Error, Scalar};
 use std::io::{self, Read, Write};
 
 /// Counts of a simulation.
@@ -28,6 +29,9 @@ pub struct Checkpoint<T: Scalar> {
 /// The time of a simulation, and what its method remembers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
+    /// What tells the problem, the method and the steps from others; zero before a simulation. With others
+    /// [`resume`](crate::Simulation::resume) begins anew.
+    pub identity: u64,
     /// The time at which the simulation began \[time\].
     pub start: f64,
     /// The time reached \[time\].
@@ -62,10 +66,15 @@ pub struct Clock {
     pub counts: Counts,
 }
 
+/// What to do about a clock that was changed.
+pub(super) const UNCHANGED: &str =
+    "take the clock of a simulation as it is, or begin anew with Clock::at";
+
 impl Clock {
     /// A simulation that begins at `t`.
     pub fn at(t: f64) -> Clock {
         Clock {
+            identity: 0,
             start: t,
             t,
             origin: t,
@@ -84,8 +93,33 @@ impl Clock {
         }
     }
 
+    /// Refuses numbers that no simulation has.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let Clock { start, t, origin, next_step, radius, largest, floor, grown, .. } = *self;
+        for (name, x) in [("start", start), ("t", t), ("origin", origin), ("next_step", next_step)]
+        {
+            if !x.is_finite() {
+                return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
+            }
+        }
+        let sizes = [
+            ("next_step", next_step),
+            ("radius", radius),
+            ("largest", largest),
+            ("floor", floor),
+            ("grown", grown),
+        ];
+        if let Some((name, x)) = sizes.into_iter().find(|(_, x)| !(*x >= 0.0)) {
+            return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
+        }
+        match self.control.into_iter().find(|x| !x.is_finite()) {
+            Some(x) => Err(Error::input(Argument::new("clock").key("control"), x, UNCHANGED)),
+            None => Ok(()),
+        }
+    }
+
     /// How many numbers a clock is written as.
-    pub const NUMBERS: usize = 19;
+    pub const NUMBERS: usize = 20;
 
     /// The clock as whole numbers: counts, and the bits of others.
     pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
@@ -110,6 +144,7 @@ impl Clock {
             self.floor.to_bits(),
             self.start.to_bits(),
             self.grown.to_bits(),
+            self.identity,
         ]
     }
 
@@ -117,6 +152,7 @@ impl Clock {
     pub fn from_numbers(numbers: [u64; Clock::NUMBERS]) -> Clock {
         let real = |k: usize| f64::from_bits(numbers[k]);
         Clock {
+            identity: numbers[19],
             start: real(17),
             t: real(0),
             origin: real(1),
@@ -137,7 +173,10 @@ impl Clock {
 }
 
 /// First bytes of a checkpoint, with the version of its form.
-const MAGIC: &[u8; 8] = b"odmfld04";
+const MAGIC: &[u8; 8] = b"odmfld05";
+
+/// How many of these bytes are those of all versions.
+const MARK: usize = 6;
 
 /// Numbers before the values: bytes of one, cells along x, y and z, species; those of the clock.
 const HEAD: usize = 5;
@@ -193,7 +232,10 @@ impl<T: Scalar> Checkpoint<T> {
         let mut magic = [0; 8];
         from.read_exact(&mut magic)?;
         if &magic != MAGIC {
-            return Err(refuse("this is no checkpoint of a field".to_owned()));
+            return Err(refuse(match magic[..MARK] == MAGIC[..MARK] {
+                true => "this is a checkpoint of another version of Odeum: begin anew".to_owned(),
+                false => "this is no checkpoint of a field".to_owned(),
+            }));
         }
         let mut number = || {
             let mut bytes = [0; 8];

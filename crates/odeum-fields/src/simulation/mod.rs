@@ -3,6 +3,7 @@
 pub(crate) mod checkpoint;
 
 mod advance;
+mod identity;
 mod watch;
 
 use crate::analysis::reduce::{Summary, first_non_finite};
@@ -13,7 +14,7 @@ use crate::cpu::sweep::Precision;
 use crate::field::Field;
 use crate::gpu;
 use crate::problem::Problem;
-use crate::simulation::checkpoint::{Checkpoint, Clock, Counts};
+use crate::simulation::checkpoint::{Checkpoint, Clock, Counts, UNCHANGED};
 use crate::simulation::watch::Present;
 use crate::tiling::Tiling;
 use crate::time::method::{Method, Steps};
@@ -161,11 +162,14 @@ impl<T: Precision> Simulation<T> {
         Simulation::resume(problem, Checkpoint { field, clock: Clock::at(t) }, options, device)
     }
 
-    /// Goes on from a checkpoint: with the same problem, options and kind of device the result
+    /// Goes on from a checkpoint: with the same problem, method, steps and kind of device the result
     /// has the same bits as without the interruption; with another kind it agrees to rounding.
     ///
+    /// With another problem, another method or other steps (also where these are forced or not any more) it begins anew with the field
+    /// and the time of the checkpoint, as [`new`](Simulation::new) does: its steps are judged as at a start, and counted from zero.
+    ///
     /// # Errors
-    /// A problem, options or a field that are not valid; a GPU that is not there, too little memory
+    /// A problem, options, a field or a clock that are not valid; a GPU that is not there, too little memory
     /// on it, or fewer planes along z than several GPUs can share.
     pub fn resume(
         problem: &Problem,
@@ -174,7 +178,7 @@ impl<T: Precision> Simulation<T> {
         device: impl Into<Device>,
     ) -> Result<Simulation<T>, Error> {
         let Checkpoint { field, clock } = checkpoint;
-        let (control, judge) = check(problem, &field, &clock, options)?;
+        let (clock, control, judge) = check(problem, &field, clock, options)?;
         let backend: Box<dyn Backend<T>> = match device.into() {
             Device::Cpu(cpu) => {
                 let engine = Engine::new(problem, &cpu)?;
@@ -241,7 +245,7 @@ impl<T: Precision> Simulation<T> {
         devices: Vec<impl odeum_cuda::Device>,
     ) -> Result<Simulation<T>, Error> {
         let Checkpoint { field, clock } = checkpoint;
-        let (control, judge) = check(problem, &field, &clock, options)?;
+        let (clock, control, judge) = check(problem, &field, clock, options)?;
         let backend = gpu::on(problem, &field, options.method, devices)?;
         Ok(Simulation::on(problem, backend, options, clock, (control, judge)))
     }
@@ -397,25 +401,57 @@ impl<T: Precision> Simulation<T> {
     }
 }
 
-/// Refuses what cannot be gone on from; gives the controller as it was left, and who judges steps.
+/// The clock that a simulation begins with: that of its checkpoint, where this is of the same problem, method and steps, else a new one.
+fn clock_of(problem: &Problem, options: &Options, clock: Clock) -> Result<Clock, Error> {
+    let identity = identity::of(problem, options);
+    if !clock.t.is_finite() {
+        return Err(Error::input("t", clock.t, "must be finite"));
+    }
+    if clock.identity != identity {
+        return Ok(Clock { identity, ..Clock::at(clock.t) });
+    }
+    clock.check()?;
+    let h = match options.steps {
+        Steps::Fixed(h) => h,
+        Steps::Fraction(_) => clock.next_step,
+        Steps::Adaptive(_) => return Ok(clock),
+    };
+    let then = clock.origin + clock.since_origin as f64 * h;
+    if then != clock.t {
+        let Clock { t, origin, since_origin, .. } = clock;
+        let found = format!("t = {t}, and {since_origin} steps of {h} from {origin} to {then}");
+        return Err(Error::input("clock", found, UNCHANGED));
+    }
+    Ok(clock)
+}
+
+/// Refuses what cannot be gone on from; gives the clock, the controller as it was left, and who judges steps.
 fn check<T: Precision>(
     problem: &Problem,
     field: &Field<T>,
-    clock: &Clock,
+    clock: Clock,
     options: &Options,
-) -> Result<(Control<f64>, Judge), Error> {
+) -> Result<(Clock, Control<f64>, Judge), Error> {
     let judge = Judge::new(problem)?;
     options.method.check(&options.steps)?;
+    if options.max_steps == 0 {
+        return Err(Error::input("max_steps", 0, "must be at least 1"));
+    }
     match &options.steps {
-        Steps::Adaptive(tolerance) => tolerance.check::<T>(field.species())?,
+        Steps::Adaptive(tolerance) => {
+            let (given, species) = (tolerance.atol_of(field.species()).len(), field.species());
+            if given != species {
+                let remedy = format!("give one value, or one for each of the {species} species");
+                return Err(Error::input("atol", format!("{given} values"), remedy));
+            }
+            tolerance.check::<T>(species)?;
+        }
         Steps::Fraction(fraction) if *fraction > 1.0 && !options.force => {
             return Err(Error::input("fraction", fraction, "must be at most 1; or force it"));
         }
         _ => {}
     }
-    if !clock.t.is_finite() {
-        return Err(Error::input("t", clock.t, "must be finite"));
-    }
+    let clock = clock_of(problem, options, clock)?;
     if let Some((s, cell)) = first_non_finite(field) {
         let name = problem.model.species().get(s).cloned().unwrap_or_default();
         let found = format!("{} in cell {cell:?}", field.get(s, cell));
@@ -423,5 +459,5 @@ fn check<T: Precision>(
     }
     let mut control = Control::new(Controller::predictive(), 2);
     control.restore(clock.control);
-    Ok((control, judge))
+    Ok((clock, control, judge))
 }

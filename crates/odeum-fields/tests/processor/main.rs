@@ -10,6 +10,7 @@ mod cascade;
 mod deceivers;
 mod energy;
 mod fronts;
+mod going_on;
 mod homogeneous;
 mod koren;
 mod laplacian;
