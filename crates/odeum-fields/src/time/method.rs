@@ -19,14 +19,14 @@ pub enum Method {
     /// Runge–Kutta–Chebyshev of order 2 ([`odeum_ode::method::rkc`]): with s stages stable to
     /// (s² − 1)/1.54 over the spectral radius where eigenvalues are real; four fields of memory.
     Rkc {
-        /// Stages of a step, at least 2; by default as many as the step needs.
+        /// Stages of a step, from 2 to 400; by default as many as the step needs.
         stages: Option<u32>,
     },
     /// Runge–Kutta–Legendre of order 2, stable to (s² + s − 2)/2 over the spectral radius without
     /// damping, and monotone; four fields of memory. Meyer, Balsara & Aslam, J. Comput. Phys. 257
     /// (2014) 594–626.
     Rkl2 {
-        /// Stages of a step, at least 2; by default as many as the step needs, an odd number.
+        /// Stages of a step, from 2 to 400; by default as many as the step needs, an odd number.
         stages: Option<u32>,
     },
 }
