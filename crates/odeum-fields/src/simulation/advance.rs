@@ -194,6 +194,8 @@ impl<T: Precision> Simulation<T> {
                 if attempts == 0 {
                     let radius = self.clock.radius;
                     self.clock.next_step = if radius > 0.0 { 1.0 / radius } else { left };
+                    let growth = self.judged.as_ref().map_or(0.0, |judged| judged.limits.growth);
+                    self.watch_growth(growth)?;
                 }
                 let cut = self.clock.next_step >= left;
                 (if cut { left } else { self.clock.next_step }, !cut)
@@ -342,21 +344,43 @@ impl<T: Precision> Simulation<T> {
         Ok(found.get())
     }
 
-    /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
-    fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Step, Error> {
-        let every = self.radius_every();
-        if self.clock.radius_age >= every && self.judge.changes(&self.problem) {
+    /// Computes the spectral radius anew where that is due, for steps of about size `h`, and how fast something grows unseen; the latter
+    /// also where it holds steps, so that it does not for longer than it grows.
+    fn look_again(&mut self, h: f64) -> Result<(), Error> {
+        let adaptive = matches!(self.options.steps, Steps::Adaptive(_));
+        let (every, age) = (self.radius_every(), self.clock.radius_age);
+        let is_held = adaptive && h > self.longest();
+        if age < every && !(is_held && age > 0 && every == RADIUS_EVERY) {
+            return Ok(());
+        }
+        let mut growth = self.judged.as_ref().map_or(0.0, |judged| judged.limits.growth);
+        if self.judge.changes(&self.problem) {
+            let h = h.min(self.longest());
             let limits = self.limits_now(every as f64 * h, h)?;
             (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
+            growth = limits.growth;
         }
+        if adaptive {
+            self.clock.radius_age = 0;
+            self.watch_growth(growth)?;
+        }
+        Ok(())
+    }
+
+    /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
+    fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Step, Error> {
+        let adaptive = matches!(self.options.steps, Steps::Adaptive(_));
+        self.look_again(h)?;
         let t = self.clock.t;
         if !self.has_rhs {
             self.backend.sweep(t, Slot::Now, &RHS, Slot::Rhs)?;
             self.clock.counts.sweeps += 1;
         }
         let method = self.options.method;
-        let adaptive = matches!(self.options.steps, Steps::Adaptive(_));
         let mut h = if adaptive && whole { exact_step(t, h) } else { h };
+        if adaptive && h > self.longest() {
+            h = exact_step(t, self.longest()).min(h);
+        }
         let mut stages = method.stages(h, self.clock.radius);
         if let Steps::Adaptive(tolerance) = &self.options.steps {
             // Rounding errors of the stages stay below the tolerance (SSV).
@@ -411,12 +435,14 @@ impl<T: Precision> Simulation<T> {
             self.clock.counts.rejected += 1;
             self.clock.next_step = shorter_step(self.clock.t, h, h * factor);
             self.clock.radius_age = OUTDATED;
+            self.count_held(h, false);
             return;
         }
         self.clock.t = then;
         // A step cut short says little against the one proposed before the cut.
         let proposed = if reached { self.clock.next_step } else { 0.0 };
         self.clock.next_step = no_shorter_step(then, h, h * factor).max(proposed);
+        self.count_held(h, true);
         self.clock.counts.steps += 1;
         self.clock.radius_age += 1;
         self.backend.swap(Slot::Now, Slot::Next);

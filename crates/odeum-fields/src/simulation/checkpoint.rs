@@ -60,6 +60,10 @@ pub struct Clock {
     pub judged_every: u32,
     /// How many of these are left.
     pub judged_in: u32,
+    /// How fast something grows that the error of adaptive steps does not see [1/time]; zero where nothing does.
+    pub growth: f64,
+    /// Growth over the last steps that nothing but that has held, as ln of the factor, and their time \[time\].
+    pub held: [f64; 2],
     /// Memory of the step-size controller.
     pub control: [f64; 4],
     /// What has been done.
@@ -88,6 +92,8 @@ impl Clock {
             grown: 0.0,
             judged_every: 0,
             judged_in: 0,
+            growth: 0.0,
+            held: [0.0; 2],
             control: [0.0; 4],
             counts: Counts::default(),
         }
@@ -96,6 +102,7 @@ impl Clock {
     /// Refuses numbers that no simulation has.
     pub(super) fn check(&self) -> Result<(), Error> {
         let Clock { start, t, origin, next_step, radius, largest, floor, grown, .. } = *self;
+        let Clock { growth, held: [exponents, time], .. } = *self;
         for (name, x) in [("start", start), ("t", t), ("origin", origin), ("next_step", next_step)]
         {
             if !x.is_finite() {
@@ -108,6 +115,9 @@ impl Clock {
             ("largest", largest),
             ("floor", floor),
             ("grown", grown),
+            ("growth", growth),
+            ("held", exponents),
+            ("held", time),
         ];
         if let Some((name, x)) = sizes.into_iter().find(|(_, x)| !(*x >= 0.0)) {
             return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
@@ -119,7 +129,7 @@ impl Clock {
     }
 
     /// How many numbers a clock is written as.
-    pub const NUMBERS: usize = 20;
+    pub const NUMBERS: usize = 23;
 
     /// The clock as whole numbers: counts, and the bits of others.
     pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
@@ -145,6 +155,9 @@ impl Clock {
             self.start.to_bits(),
             self.grown.to_bits(),
             self.identity,
+            self.growth.to_bits(),
+            self.held[0].to_bits(),
+            self.held[1].to_bits(),
         ]
     }
 
@@ -166,6 +179,8 @@ impl Clock {
             grown: real(18),
             judged_every: (numbers[15] >> 32) as u32,
             judged_in: numbers[15] as u32,
+            growth: real(20),
+            held: [real(21), real(22)],
             control: [real(7), real(8), real(9), real(10)],
             counts: Counts { steps: numbers[11], rejected: numbers[12], sweeps: numbers[13] },
         }

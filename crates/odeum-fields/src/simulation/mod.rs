@@ -3,6 +3,7 @@
 pub(crate) mod checkpoint;
 
 mod advance;
+mod growth;
 mod identity;
 mod watch;
 

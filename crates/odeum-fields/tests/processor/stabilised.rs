@@ -5,7 +5,7 @@ use odeum_fields::{
     Advection, Boundaries, Boundary, Face, Field, Grid, Method, Options, Outcome, Problem,
     Quantity, Simulation, Steps, Velocity, noise, stability,
 };
-use odeum_ode::Cpu;
+use odeum_ode::{Cpu, Tolerance};
 use std::f64::consts::PI;
 
 const METHODS: [Method; 5] = [
@@ -439,4 +439,33 @@ fn a_field_whose_derivatives_overflow_is_not_reached() {
     // At the time that ends the run the rate is not finite, whatever the values are.
     let outcome = go(&[("u", "select(t < 1, -u, u / (t - t))")], 1.0, Steps::Fixed(0.01), 1.0);
     assert_eq!(outcome, Outcome::Reached);
+}
+
+/// What grows from far below the tolerance is no matter of the error: steps led past it, to the unstable state at the end.
+#[test]
+fn adaptive_steps_do_not_pass_over_growth() {
+    let adaptive = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+    let options = Options::new(Method::Rkc { stages: None }, adaptive);
+    let go = |shape, equation: &str, start: &dyn Fn(f64) -> f64, end: f64| {
+        let grid = Grid::new(shape, 1.0).unwrap();
+        let problem = Problem::new(model(&[("u", equation)]), grid);
+        let start = Field::<f64>::from_fn(&grid, 1, |_, [x, ..]| start(x)).unwrap();
+        let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+        let mut simulation = Simulation::new(&problem, start, 0.0, &options, cpu).unwrap();
+        assert_eq!(simulation.advance_to(end).unwrap(), Outcome::Reached);
+        (simulation.summaries().unwrap()[0].mean, simulation.counts())
+    };
+    let seed = |x: f64| 1e-13 * (1.0 + 0.1 * (PI * x / 32.0).cos());
+    let (mean, counts) = go([64, 1, 1], "lap(u) + u * (1 - u)", &seed, 29.93);
+    assert!((mean - 0.5).abs() < 0.1 && counts.steps < 250, "{mean} {counts:?}");
+    // Equations whose derivatives are always the same.
+    let (mean, counts) = go([64, 1, 1], "lap(u) + u", &seed, 30.0);
+    assert!((mean / (1e-13 * 30.0_f64.exp()) - 1.0).abs() < 0.4, "{mean} {counts:?}");
+    // What is exactly zero stays so, and does not cost steps for ever.
+    let (mean, counts) = go([64, 1, 1], "lap(u) + u * (1 - u)", &|_| 0.0, 1e6);
+    assert!(mean == 0.0 && counts.steps < 30_000, "{counts:?}");
+    // A front at rest: cells between its states would grow by themselves, the front does not.
+    let front = |x: f64| ((x - 32.0) / 2.0_f64.sqrt() / 4.0).tanh();
+    let (_, counts) = go([64, 1, 1], "16 * lap(u) + u - u^3", &front, 1e4);
+    assert!(counts.steps < 400, "{counts:?}");
 }
