@@ -188,7 +188,7 @@ impl<T: Precision> Simulation<T> {
     }
 
     /// The largest step for the present field, of which these are the limits, where the steps since the last judgement may have made
-    /// too much of a disturbance. The limit is taken to have fallen evenly since then.
+    /// too much of a disturbance. The spectral radius is taken to have grown evenly since then.
     fn disturbed(&self, since: u32, h: f64, limits: &Stability) -> Option<f64> {
         let method = self.options.method;
         let taken = method.of_stages(method.stages(h, self.clock.radius));
@@ -197,7 +197,9 @@ impl<T: Precision> Simulation<T> {
             true => taken.reach_of(self.clock.radius),
             false => self.clock.largest,
         };
-        let after = if before > h { ((h - largest) / (before - largest)).min(1.0) } else { 1.0 };
+        // A limit that was endless, or far away, has not fallen evenly: what has grown is its inverse.
+        let passed = (1.0 / h - 1.0 / before) / (1.0 / largest - 1.0 / before);
+        let after = if before > h { 1.0 - passed.min(1.0) } else { 1.0 };
         let growth = limits.growth_by(taken, h).max(h / largest - 1.0);
         let is_disturbed = h > largest && f64::from(since) * after * growth > DISTURBED;
         is_disturbed.then_some(largest)

@@ -27,3 +27,4 @@ mod stabilised;
 mod subnormal;
 mod symmetry;
 mod thin;
+mod unseen;
