@@ -44,20 +44,33 @@ pub fn failed(case: &FieldCase, failure: &Failure, kept: &str) -> Finding {
 /// A simulation whose steps are not stable any more; `kept` says what there still is.
 pub fn not_stable(case: &FieldCase, unstable: &Unstable, kept: &str) -> Finding {
     let Unstable { t, steps, step, largest } = unstable;
-    let message = format!("steps of {step:.6e} are not stable any more at t = {t}, step {steps}");
+    // What is stable again has been unstable on the way.
+    let passed = largest >= step;
+    let after = format!("t = {t}, step {steps}");
+    let (message, found) = match passed {
+        true => (
+            format!("steps of {step:.6e} were not stable on the way to {after}"),
+            format!(
+                "values that the equations do not explain; for the field of that time steps are stable up to \
+                 {largest:.6e}"
+            ),
+        ),
+        false => (
+            format!("steps of {step:.6e} are not stable any more at {after}"),
+            format!("for the field of that time they are stable up to {largest:.6e}"),
+        ),
+    };
     let shared = matches!(case.time.steps, StepSpec::Fraction(_));
     let advice = match shared {
         true => {
             "the field changes too fast for its limit to be followed: take a smaller fraction, as \
                  step = { stable = 0.2 }, or a smaller fixed step"
         }
+        false if passed => "take a smaller step; force = true goes on whatever becomes of it",
         false => {
             "take a smaller step, or step = \"stable\", which follows the field; force = true \
                   goes on whatever becomes of it"
         }
     };
-    Finding::error(message)
-        .in_file(case.source.name())
-        .found(format!("for the field of that time they are stable up to {largest:.6e}"))
-        .help(format!("{advice}{kept}"))
+    Finding::error(message).in_file(case.source.name()).found(found).help(format!("{advice}{kept}"))
 }

@@ -19,6 +19,7 @@ use crate::simulation::checkpoint::{Checkpoint, Clock, Counts, UNCHANGED};
 use crate::simulation::watch::Present;
 use crate::tiling::Tiling;
 use crate::time::method::{Method, Steps};
+use crate::time::outgrown::Seen;
 use crate::time::stability::{Judge, Stability};
 use odeum_core::Argument;
 use odeum_ode::controller::{Control, Controller};
@@ -90,7 +91,8 @@ pub struct Unstable {
     pub steps: u64,
     /// Their size \[time\].
     pub step: f64,
-    /// The largest that is stable for the field of that time \[time\].
+    /// The largest that is stable for the field of that time \[time\]: not less than the steps where these were not stable on the
+    /// way, as values show that nothing in the equations explains.
     pub largest: f64,
 }
 
@@ -123,6 +125,8 @@ pub struct Simulation<T: Precision> {
     non_finite: Option<f64>,
     judge: Judge,
     judged: Option<Judged>,
+    /// The field of the last judgement, or that from which it goes on.
+    seen: Option<Seen>,
     /// Whether it goes on from a checkpoint: its steps were judged where it began.
     taken_up: bool,
     /// What batches had taken on a device when it was last told to go on \[s\].
@@ -208,6 +212,7 @@ impl<T: Precision> Simulation<T> {
             non_finite: None,
             judge,
             judged: None,
+            seen: None,
             taken_up: clock.counts.steps > 0,
             device_time: 0.0,
             is_stopped: Box::new(|| false),

@@ -6,11 +6,12 @@
 
 use super::advance::RADIUS_EVERY;
 use super::{Judged, Outcome, Simulation, Unstable};
-use crate::analysis::sample::{Cell, Values};
+use crate::analysis::sample::{Cell, State, Values};
 use crate::backend::Backend;
 use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::{Clock, Counts};
 use crate::time::method::{Method, Steps};
+use crate::time::outgrown::Seen;
 use crate::time::stability::{STEPS_AHEAD, Stability, floor_over};
 use crate::time::within_step::{Ahead, steps_within_bounds};
 use odeum_ode::Error;
@@ -120,6 +121,11 @@ impl<T: Precision> Simulation<T> {
             let first = self.worth().max(1.0) as u32;
             (self.clock.judged_every, self.clock.judged_in) = (first, first);
         }
+        if self.seen.is_none() && self.is_watched() && self.judge.reads_values() {
+            let values = Present(&*self.backend);
+            let states = self.judge.look_now(&self.problem, &values, self.clock.t)?;
+            self.seen = self.judged.as_ref().map(|it| Seen::new(self.clock.t, &it.limits, states));
+        }
         Ok(())
     }
 
@@ -152,7 +158,7 @@ impl<T: Precision> Simulation<T> {
         // Up to the next judgement, by steps that become longer too. Steps and stages that follow their limits do so beyond `end`.
         let ahead = LONGER * self.at_most(since) * h;
         let ahead = if sized { ahead.min(end - self.clock.t).max(0.0) } else { ahead };
-        let limits = self.limits_now(ahead, h)?;
+        let (limits, states) = self.look_ahead(ahead, h)?;
         let moment = limits.largest_of_moment(method);
         let mut largest = match sized {
             true => (h > moment * (1.0 + 1e-9)).then_some(moment),
@@ -162,6 +168,14 @@ impl<T: Precision> Simulation<T> {
             // Steps that were taken are not judged by a limit to come.
             let now = self.limits_now(0.0, h)?;
             largest = self.disturbed(since, h, &now);
+        }
+        let mut seen = Seen::new(self.clock.t, &limits, states);
+        if let Some(before) = &self.seen
+            && !forced
+            && largest.is_none()
+        {
+            self.judge.explain(&self.problem, before, &mut seen)?;
+            largest = seen.is_beyond().then_some(moment);
         }
         if let Some(largest) = largest.filter(|_| !forced) {
             let (t, steps) = (self.clock.t, self.clock.counts.steps);
@@ -184,6 +198,7 @@ impl<T: Precision> Simulation<T> {
             _ => moment,
         };
         self.schedule(since, largest, &limits);
+        self.seen = Some(seen);
         Ok(None)
     }
 
@@ -207,6 +222,12 @@ impl<T: Precision> Simulation<T> {
 
     /// The limits for the present field, and for so long a time from here, in steps of size `h`.
     pub(super) fn limits_now(&mut self, ahead: f64, h: f64) -> Result<Stability, Error> {
+        let (limits, _) = self.look_ahead(ahead, h)?;
+        Ok(limits)
+    }
+
+    /// The same, with the states that they are those of.
+    fn look_ahead(&mut self, ahead: f64, h: f64) -> Result<(Stability, Vec<State>), Error> {
         let floor = self.clock.floor;
         let steps = if h > 0.0 { ahead / h } else { 0.0 };
         let span = ((self.clock.t, self.clock.t + ahead), steps);

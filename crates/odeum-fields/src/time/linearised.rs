@@ -210,6 +210,21 @@ impl Parts {
         [0, 1].map(|which| largest(&rows, which).min(largest(&columns, which)))
     }
 
+    /// How fast species gain by the Laplacians of others at most, with the slowest and the fastest wave: what these have is not
+    /// bounded by what they had.
+    pub(super) fn exchange(&self, slowest: &Wave, fastest: &Wave) -> f64 {
+        let n = self.species;
+        let [slow, fast] = [slowest, fastest].map(|wave| self.matrix(wave, Complex::default()));
+        let gain = |row: usize| -> f64 {
+            let others = (0..n).filter(|col| *col != row).map(|col| row * n + col);
+            others
+                .map(|at| fast[at].add(slow[at].scale(-1.0)).abs())
+                .filter(|x| x.is_finite())
+                .sum()
+        };
+        (0..n).map(gain).fold(0.0, f64::max)
+    }
+
     fn numbers(&self) -> impl Iterator<Item = &f64> {
         let Parts { state, laplacian, beyond, potential_state, .. } = self;
         let numbers =

@@ -5,6 +5,7 @@ mod effort;
 pub(crate) mod eigen;
 mod linearised;
 pub(crate) mod method;
+pub(crate) mod outgrown;
 pub(crate) mod places;
 pub(crate) mod spectrum;
 pub(crate) mod stability;

@@ -171,7 +171,7 @@ impl Care {
 }
 
 /// So many times of a span, both ends among them; one where it has no length that is known.
-fn within((from, to): (f64, f64), count: usize) -> Vec<f64> {
+pub(super) fn within((from, to): (f64, f64), count: usize) -> Vec<f64> {
     if !(to.is_finite() && to > from) {
         return vec![from];
     }
@@ -293,17 +293,18 @@ impl Judge {
         span: (f64, f64),
         floor: f64,
     ) -> Result<Stability, Error> {
-        self.within(problem, values, (span, floor, 0.0), Care::Full)
+        let (limits, _) = self.within(problem, values, (span, floor, 0.0), Care::Full)?;
+        Ok(limits)
     }
 
-    /// The same on the way, over a span of so many steps.
+    /// The same on the way, over a span of so many steps, with the states that they are those of.
     pub(crate) fn limits_on_the_way(
         &self,
         problem: &Problem,
         values: &dyn Values,
         (span, steps): ((f64, f64), f64),
         floor: f64,
-    ) -> Result<Stability, Error> {
+    ) -> Result<(Stability, Vec<State>), Error> {
         self.within(problem, values, (span, floor, steps), Care::Brief)
     }
 
@@ -313,7 +314,7 @@ impl Judge {
         values: &dyn Values,
         (span, floor, steps): ((f64, f64), f64, f64),
         care: Care,
-    ) -> Result<Stability, Error> {
+    ) -> Result<(Stability, Vec<State>), Error> {
         let linear = &self.linear;
         let moments = care.moments(span, steps);
         let velocity = self.speeds(problem, &moments);
@@ -374,11 +375,13 @@ impl Judge {
         let Limits { fading, radius, growth, slow, turning } = limits;
         let slack = floor.max(growth);
         let euler = fading.min(slow.euler(slack)).min(UNSEEN / growth);
-        Ok(Stability { euler, radius, growth, positive, turning, fading, slow, slack, floor })
+        let limits =
+            Stability { euler, radius, growth, positive, turning, fading, slow, slack, floor };
+        Ok((limits, states))
     }
 
     /// |w|/h along each axis, the largest of some times; `None` without a velocity.
-    fn speeds(&self, problem: &Problem, times: &[f64]) -> Option<[f64; 3]> {
+    pub(super) fn speeds(&self, problem: &Problem, times: &[f64]) -> Option<[f64; 3]> {
         let spacing = problem.grid.spacing();
         Some(match self.velocity.as_ref()? {
             Speeds::Cells(speeds) => *speeds,

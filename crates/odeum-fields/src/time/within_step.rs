@@ -315,7 +315,7 @@ pub fn first_growing_step<T: Scalar>(
         let t = start + taken as f64 * h;
         let some = (all - taken).min(25);
         let span = (t, t + some as f64 * h);
-        let limits = judge.limits_on_the_way(problem, &values, (span, some as f64), 0.0)?;
+        let (limits, _) = judge.limits_on_the_way(problem, &values, (span, some as f64), 0.0)?;
         let h = h.min(end - t);
         let ahead = Ahead { method, stages: method.stages(h, limits.radius), t, h };
         let states = judge.states_ahead(problem, &values, &ahead, some)?;

@@ -3,7 +3,7 @@
 use crate::common::{model, one_thread};
 use odeum_fields::{
     Boundaries, Boundary, Face, Field, Grid, Method, Options, Outcome, Problem, Quantity,
-    Simulation, Steps, noise,
+    Simulation, Steps, Unstable, noise,
 };
 
 const RKL2: Method = Method::Rkl2 { stages: None };
@@ -57,4 +57,88 @@ fn thresholds_that_nothing_announces() {
     let equations = [("u", "lap(u) + 1"), ("w", "lap(w) + 3000*select(u > 0.5, 1, 0)*(1 - w)")];
     let values = [[0.0, 0.0], [0.5, 0.1]];
     assert!(is_unstable(&run(equations, (16, values), (RKL2, Steps::Fixed(0.02)), 0.7)));
+}
+
+/// States that are passed between two judgements, or within a step: w stayed at 1e13 and 1e8, with success.
+#[test]
+fn windows_between_judgements() {
+    let window = |u: &str, rate: f64| {
+        let w = format!("lap(w) + {rate}*exp(0 - ((u - 0.5)/0.05)^2)*(1 - w)");
+        [("u", u.to_owned()), ("w", w)]
+    };
+    let end = 6.28;
+    for (u, start, method, steps) in [
+        ("0.25*sin(t)", 0.2, Method::Euler, Steps::Fraction(0.8)),
+        ("0.3*sin(t)", 0.1, Method::Ssprk3, Steps::Fixed(0.4)),
+    ] {
+        let equations = window(u, 7000.0);
+        let equations = [0, 1].map(|s| (equations[s].0, &equations[s].1[..]));
+        let values = [[start, 0.0], [0.5, 0.3]];
+        let ended = run(equations, (4, values), (method, steps), end);
+        assert!(is_unstable(&ended), "{method:?}: {ended:?}");
+        let Outcome::Unstable(Unstable { step, largest, .. }) = ended.0 else { unreachable!() };
+        assert!(largest >= step, "of that time the field is harmless: {largest} {step}");
+    }
+    let equations =
+        [("u", "15*(1 - u)"), ("w", "0.1*lap(w) + 2000*exp(0 - ((u - 0.5)/0.05)^2)*(0.5 - w)")];
+    let values = [[0.0, 0.0], [0.5, 0.5]];
+    let method = Method::Rkl2 { stages: Some(3) };
+    let ended = run(equations, (16, values), (method, Steps::Fraction(0.8)), 1.0);
+    assert!(is_unstable(&ended), "{ended:?}");
+}
+
+/// What equations make of values is no sign of steps that are too large, whatever the units are.
+#[test]
+fn growth_that_equations_explain() {
+    let of_euler = |h: f64| (Method::Euler, Steps::Fixed(h));
+    for (equations, values, (method, steps), end) in [
+        // From noise, and from almost nothing.
+        (
+            [("u", "lap(u) + u*(1 - u)"), ("w", "lap(w) + u*w - w^3")],
+            [1e-13, 1e-20],
+            of_euler(0.2),
+            60.0,
+        ),
+        // What is made of others, in far smaller units: from the start, by a window, and around the phase of an oscillation.
+        ([("u", "0.1*u*(1 - u)"), ("w", "lap(w) + 1e9*u^2")], [0.01, 0.0], of_euler(0.1), 80.0),
+        (
+            [("u", "0.1*(1 - u)"), ("w", "1e9*exp(0 - ((u - 0.5)/0.05)^2) - 0.01*w*u")],
+            [0.0, 0.0],
+            of_euler(0.1),
+            80.0,
+        ),
+        (
+            [("u", "cos(t)"), ("w", "1e9*max(0, u - 0.9)*u - 0.01*w*u^2")],
+            [0.0, 0.0],
+            of_euler(0.05),
+            40.0,
+        ),
+        // By a velocity that is a species, and by what others have in their Laplacians.
+        (
+            [("u", "w"), ("w", "1e4*lap(u) - u^3")],
+            [0.01, 0.0],
+            (Method::Ssprk3, Steps::Fraction(0.8)),
+            2.0,
+        ),
+        // An explosion.
+        ([("u", "u*w"), ("w", "0 - u*w")], [1e-9, 20.0], of_euler(0.01), 4.0),
+    ] {
+        let values = values.map(|value| [value, 0.1 * value]);
+        let (outcome, all) = run(equations, (16, values), (method, steps), end);
+        assert_eq!(outcome, Outcome::Reached, "{equations:?}: {all:?}");
+    }
+    // A boundary and sources that nothing announces.
+    let late = || Quantity::from("1e9*max(0, t - 5)");
+    for boundary in
+        [Boundary::Dirichlet(late()), Boundary::Robin { value: 0.0, gradient: 1.0, amount: late() }]
+    {
+        let face = Face { axis: 0, high: false };
+        let boundaries = Boundaries::default().species(face, "w", boundary);
+        let equations = [("u", "0.1*u*(1 - u)"), ("w", "lap(w) - 0.1*u*w")];
+        let problem = Problem::new(model(&equations), Grid::new([16, 1, 1], 1.0).unwrap())
+            .boundaries(boundaries);
+        let options = Options::new(Method::Euler, Steps::Fraction(0.8));
+        let (outcome, all) = ended(&problem, [[0.1, 0.0], [0.0, 0.0]], &options, 60.0);
+        assert_eq!(outcome, Outcome::Reached, "{all:?}");
+    }
 }
