@@ -197,7 +197,7 @@ impl<T: Precision> Simulation<T> {
             }
             _ => moment,
         };
-        self.schedule(since, largest, &limits);
+        self.schedule(since, largest, (&limits, &seen));
         self.seen = Some(seen);
         Ok(None)
     }
@@ -292,8 +292,9 @@ impl<T: Precision> Simulation<T> {
         (self.clock.origin, self.clock.since_origin) = (self.clock.t, 0);
     }
 
-    /// Says when steps are judged next. Values change a limit as they did, or as what grows makes them: by its square.
-    fn schedule(&mut self, since: u32, largest: f64, limits: &Stability) {
+    /// Says when steps are judged next. Values change a limit as they did, or as what grows makes them: by its square, or a higher
+    /// power where derivatives do.
+    fn schedule(&mut self, since: u32, largest: f64, (limits, seen): (&Stability, &Seen)) {
         let method = self.options.method;
         let chooses = method.chooses_stages();
         // Where stages are as many as the radius asks for, that alone counts.
@@ -304,7 +305,8 @@ impl<T: Precision> Simulation<T> {
         let fallen = self.clock.largest / largest;
         let change = scale * fallen.ln().abs();
         let change = if change.is_nan() { still } else { change.max(still) };
-        let growth = 2.0 * limits.growth * self.size().unwrap_or(0.0);
+        let power = if limits.growth > 0.0 { self.judge.power(&self.problem, seen) } else { 0.0 };
+        let growth = power * limits.growth * self.size().unwrap_or(0.0);
         let by_change = f64::from(since) * CHANGE / change;
         let by_growth = (CHANGE / change).ln() / growth;
         let every = self.at_most(since).min(by_change).min(by_growth).max(1.0) as u32;

@@ -20,6 +20,12 @@ const TIMES: usize = 17;
 /// By what values are multiplied at which rates are evaluated: rates may be large between two judgements alone.
 const SCALES: [f64; 11] = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 2.0, 4.0];
 
+/// What powers of values derivatives are taken to change with, at least and at most.
+const POWERS: [f64; 2] = [2.0, 8.0];
+
+/// Changes of a derivative that are taken for such, as a part of it.
+const CHANGED: f64 = 1e-9;
+
 /// By how much more than growth makes of them values become larger before it is looked at why.
 const LARGER: f64 = 2.0;
 
@@ -161,5 +167,38 @@ impl Judge {
             sum += rates.fold(0.0, f64::max);
         }
         Ok(sum)
+    }
+
+    /// With what power of the values derivatives of F change, where all become larger together: 2 of u³, and at least that.
+    pub(crate) fn power(&self, problem: &Problem, seen: &Seen) -> f64 {
+        // Of each derivative, over all states: its size, and by how much it changes from one scale to the next.
+        let mut sums: Vec<[f64; 3]> = Vec::new();
+        for state in &seen.states {
+            let of = |scale: f64| -> Vec<f64> {
+                let scaled = |values: &[f64]| values.iter().map(|x| scale * x).collect();
+                let state = State {
+                    cell: state.cell,
+                    values: scaled(&state.values),
+                    laplacians: scaled(&state.laplacians),
+                    beyond: scaled(&state.beyond),
+                };
+                let [(derivatives, _), _] = self.places.derivatives(problem, &state, &[seen.t]);
+                derivatives
+            };
+            let [one, two, four] = [1.0, 2.0, 4.0].map(of);
+            sums.resize(one.len(), [0.0; 3]);
+            for (j, sums) in sums.iter_mut().enumerate() {
+                let own = [one[j].abs(), (two[j] - one[j]).abs(), (four[j] - two[j]).abs()];
+                if own.iter().all(|x| x.is_finite()) {
+                    sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+                }
+            }
+        }
+        // A change that rounding can have made has no power.
+        let changed = sums.iter().filter(|[size, near, _]| *near > CHANGED * size);
+        let power = changed.map(|[_, near, far]| (far / near).log2()).fold(0.0, f64::max);
+        // Whole numbers: what is added to a power does not count.
+        let [least, most] = POWERS;
+        (power + 0.25).floor().clamp(least, most)
     }
 }
