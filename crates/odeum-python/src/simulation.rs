@@ -283,7 +283,12 @@ impl Simulation {
     /// An exception for a simulation that ended before its time.
     fn broken_off(&self, py: Python<'_>, outcome: &Outcome) -> Option<PyErr> {
         let t = self.signals.t();
-        let kept = format!("; the simulation stands at t = {t}, where all was well");
+        let kept = match outcome {
+            Outcome::Unstable(_) => {
+                format!("; the simulation is back at t = {t}, where this call began")
+            }
+            _ => format!("; the simulation stands at t = {t}"),
+        };
         let (finding, t, species) = match outcome {
             Outcome::Reached | Outcome::Stopped => return None,
             Outcome::Failed(failure) => {
