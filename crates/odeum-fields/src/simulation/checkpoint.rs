@@ -119,7 +119,7 @@ impl Clock {
             ("held", exponents),
             ("held", time),
         ];
-        if let Some((name, x)) = sizes.into_iter().find(|(_, x)| !(*x >= 0.0)) {
+        if let Some((name, x)) = sizes.into_iter().find(|(_, x)| x.is_nan() || *x < 0.0) {
             return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
         }
         match self.control.into_iter().find(|x| !x.is_finite()) {
