@@ -66,7 +66,7 @@ fn windows_between_judgements() {
         let w = format!("lap(w) + {rate}*exp(0 - ((u - 0.5)/0.05)^2)*(1 - w)");
         [("u", u.to_owned()), ("w", w)]
     };
-    let end = 6.28;
+    let end = std::f64::consts::TAU;
     for (u, start, method, steps) in [
         ("0.25*sin(t)", 0.2, Method::Euler, Steps::Fraction(0.8)),
         ("0.3*sin(t)", 0.1, Method::Ssprk3, Steps::Fixed(0.4)),
