@@ -185,10 +185,11 @@ impl Judge {
                 let [(derivatives, _), _] = self.places.derivatives(problem, &state, &[seen.t]);
                 derivatives
             };
-            let [one, two, four] = [1.0, 2.0, 4.0].map(of);
+            // From below: functions that saturate have lost their power above.
+            let [half, one, two] = [0.5, 1.0, 2.0].map(of);
             sums.resize(one.len(), [0.0; 3]);
             for (j, sums) in sums.iter_mut().enumerate() {
-                let own = [one[j].abs(), (two[j] - one[j]).abs(), (four[j] - two[j]).abs()];
+                let own = [one[j].abs(), (one[j] - half[j]).abs(), (two[j] - one[j]).abs()];
                 if own.iter().all(|x| x.is_finite()) {
                     sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
                 }

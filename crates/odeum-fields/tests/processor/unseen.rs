@@ -148,9 +148,12 @@ fn growth_that_equations_explain() {
 fn limits_of_high_powers_are_followed() {
     let equations =
         [("u", "lap(u) + 0.01*u*(1 - u)"), ("w", "lap(w) + 10*u^4/(0.5^4 + u^4)*(0.5 - w)")];
-    let (values, steps) = ([[0.001, 0.0], [0.5, 0.5]], (Method::Euler, Steps::Fraction(0.8)));
-    let (outcome, [u, w]) = run(equations, (32, values), steps, 2000.0);
-    assert_eq!(outcome, Outcome::Reached);
-    assert!(u.iter().all(|u| (u - 1.0).abs() < 1e-3), "{u:?}");
-    assert!(w.iter().all(|w| (w - 0.5).abs() < 1e-3), "{w:?}");
+    let values = [[0.001, 0.0], [0.5, 0.5]];
+    for method in [Method::Euler, Method::Ssprk3] {
+        let steps = (method, Steps::Fraction(0.8));
+        let (outcome, [u, w]) = run(equations, (32, values), steps, 2000.0);
+        assert_eq!(outcome, Outcome::Reached, "{method:?}");
+        assert!(u.iter().all(|u| (u - 1.0).abs() < 1e-3), "{method:?}: {u:?}");
+        assert!(w.iter().all(|w| (w - 0.5).abs() < 1e-3), "{method:?}: {w:?}");
+    }
 }
