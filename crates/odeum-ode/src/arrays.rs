@@ -54,11 +54,9 @@ impl Layout {
         are_apart(&[self.systems, self.components], &self.strides)
     }
 
-    /// # Panics
-    /// Where there is no such system or component: the place may be that of another number.
+    /// Of a system or component that is not there it may be the place of another number.
     #[inline(always)]
     fn place(&self, system: usize, component: usize) -> usize {
-        check_place((system, self.systems), (component, self.components));
         system * self.strides[0] + component * self.strides[1]
     }
 }
@@ -160,6 +158,13 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
     /// Where there is no such system or component.
     #[inline(always)]
     pub fn get(&self, system: usize, component: usize) -> T {
+        check_place((system, self.systems()), (component, self.components()));
+        self.at(system, component)
+    }
+
+    /// The same of a system and a component that are known to be there.
+    #[inline(always)]
+    pub(crate) fn at(&self, system: usize, component: usize) -> T {
         self.values[self.layout.place(system, component)]
     }
 
@@ -304,6 +309,7 @@ impl<'a, T: Scalar> ArrayMut<'a, T> {
     /// # Panics
     /// Where there is no such system or component.
     pub fn set(&mut self, system: usize, component: usize, value: T) {
+        check_place((system, self.systems()), (component, self.components()));
         self.values[self.layout.place(system, component)] = value;
     }
 

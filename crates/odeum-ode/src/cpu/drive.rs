@@ -3,7 +3,7 @@
 use super::Task;
 use super::event::{self, Sight, Step, Watch};
 use super::guard::Guard;
-use super::pack::{Arrival, Pack};
+use super::pack::{Pack, reached};
 use super::ranges::Ranges;
 use super::rest::{Halfway, Rest};
 use crate::controller::{Control, Controller, exact_step, no_shorter_step, shorter_step};
@@ -48,19 +48,11 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     let fixed = given.is_some();
     let ranges = Ranges::new(task.ranges, &options.tolerance.atol_of(task.dim));
 
-    let mut restarting = 0_u64;
-    for l in 0..L::WIDTH {
-        let has_system = match left.get(l) {
-            Some(system) => {
-                pack.take_up(l, system, task, clock);
-                true
-            }
-            None => pack.load(l, task, clock),
-        };
-        if has_system {
-            restarting |= 1 << l;
-        }
+    for (l, system) in left.iter().enumerate() {
+        pack.take_up(l, system, task, clock);
     }
+    let taken = pack.active;
+    let mut restarting = taken | pack.load(lowest(L::WIDTH) & !taken, task, clock);
     loop {
         if restarting != 0 {
             for l in set_bits(restarting) {
@@ -178,28 +170,18 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             pack.count_outside(L::bits(accepted & ranges.outside(&pack.y)));
             impossible = L::bits(ranges.impossible(&pack.y));
         }
-        let reached = |l: usize, status: Status| {
-            if impossible >> l & 1 == 1 { Status::OutsideBounds } else { status }
-        };
-
         let arrived = L::bits(accepted & whole) & !sight.hit;
         let lost = pack.active & !sight.hit & L::bits(stuck | attempt.no_radius | pack.h.eq(zero));
         restarting = 0;
         let mut ended = sight.hit;
         for l in set_bits(sight.hit) {
-            pack.finish(l, reached(l, Status::TerminalEvent), task, clock);
+            let status = reached(impossible >> l & 1 == 1, Status::TerminalEvent);
+            pack.finish(l, status, task, clock);
         }
         if arrived | lost != 0 {
-            for l in set_bits(arrived) {
-                match pack.arrive(l, task) {
-                    Arrival::Onward => {}
-                    Arrival::Restart => restarting |= 1 << l,
-                    Arrival::End => {
-                        pack.finish(l, reached(l, Status::Success), task, clock);
-                        ended |= 1 << l;
-                    }
-                }
-            }
+            let at_stop = pack.arrive((arrived, impossible), task, clock);
+            restarting |= at_stop.restarting;
+            ended |= at_stop.ended;
             for l in set_bits(lost & !arrived) {
                 let no_radius = L::bits(attempt.no_radius) >> l & 1 == 1;
                 let finite = || stepper.slope().iter().all(|f| f.lane(l).is_finite());
@@ -230,11 +212,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
                 restarting &= !(1 << l);
             }
         }
-        for l in set_bits(ended) {
-            if pack.load(l, task, clock) {
-                restarting |= 1 << l;
-            }
-        }
+        restarting |= pack.load(ended, task, clock);
         // Lanes without a system: no more come.
         let fit = 2 * pack.active.count_ones() as usize <= L::WIDTH;
         if let Some(rest) = leaves
@@ -345,6 +323,11 @@ impl Causes {
             Status::StepTooSmall
         }
     }
+}
+
+/// As many bits, from the lowest on.
+fn lowest(bits: usize) -> u64 {
+    u64::MAX >> (64 - bits)
 }
 
 /// `h`, no longer than `largest` in either direction.

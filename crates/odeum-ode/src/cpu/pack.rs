@@ -73,7 +73,7 @@ pub(super) struct Pack<L: Lanes> {
 }
 
 /// What became of a lane that reached its stop.
-pub(super) enum Arrival {
+enum Arrival {
     /// It goes on towards the next stop.
     Onward,
     /// It begins a new piece.
@@ -82,32 +82,66 @@ pub(super) enum Arrival {
     End,
 }
 
-/// What is done for one lane at the ends of systems and at stops. It is compiled once for each kind of pack, and not into the loop of every
-/// method.
+/// What is done for some lanes at stops and at the ends of systems. It is compiled once for each kind of pack, and not into the loop of
+/// every method.
 struct AtStop<'a, 'b, L: Lanes> {
     pack: &'a mut Pack<L>,
-    l: usize,
+    lanes: u64,
     task: &'a Task<'b, L::Scalar>,
     clock: u64,
     what: What<'a>,
 }
 
 enum What<'a> {
-    Load(&'a mut bool),
-    Arrive(&'a mut Arrival),
+    Load(&'a mut u64),
+    Arrive { impossible: u64, arrived: &'a mut Arrived },
     Finish(Status),
+}
+
+/// What became of lanes that reached their stops; others go on towards the next.
+#[derive(Default)]
+pub(super) struct Arrived {
+    /// Lanes that begin a new piece.
+    pub(super) restarting: u64,
+    /// Lanes whose system has ended.
+    pub(super) ended: u64,
 }
 
 impl<L: Lanes> Outlined for AtStop<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
-        let AtStop { pack, l, task, clock, what } = self;
+        let AtStop { pack, lanes, task, clock, what } = self;
         match what {
-            What::Load(loaded) => *loaded = pack.load_next(l, task, clock),
-            What::Arrive(arrival) => *arrival = pack.leave_stop(l, task),
-            What::Finish(status) => pack.write_end(l, status, task, clock),
+            What::Load(loaded) => {
+                for l in set_bits(lanes) {
+                    *loaded |= u64::from(pack.load_next(l, task, clock)) << l;
+                }
+            }
+            What::Arrive { impossible, arrived } => {
+                for l in set_bits(lanes) {
+                    match pack.leave_stop(l, task) {
+                        Arrival::Onward => {}
+                        Arrival::Restart => arrived.restarting |= 1 << l,
+                        Arrival::End => {
+                            let status = reached(impossible >> l & 1 == 1, Status::Success);
+                            pack.write_end(l, status, task, clock);
+                            arrived.ended |= 1 << l;
+                        }
+                    }
+                }
+            }
+            What::Finish(status) => {
+                for l in set_bits(lanes) {
+                    pack.write_end(l, status, task, clock);
+                }
+            }
         }
     }
+}
+
+/// How a system ends that has reached its end, or its level, where the state may be impossible.
+pub(super) fn reached(is_impossible: bool, status: Status) -> Status {
+    if is_impossible { Status::OutsideBounds } else { status }
 }
 
 impl<L: Lanes> Pack<L> {
@@ -136,20 +170,28 @@ impl<L: Lanes> Pack<L> {
         self.lanes[l].level
     }
 
-    /// Puts the next system into lane `l`, on its way to its first stop; false when there is none.
+    /// Puts the next systems into these lanes, on their way to their first stops; gives those for which there was one.
     #[inline(always)]
-    pub(super) fn load(&mut self, l: usize, task: &Task<'_, L::Scalar>, clock: u64) -> bool {
-        let mut loaded = false;
-        L::outline(AtStop { pack: self, l, task, clock, what: What::Load(&mut loaded) });
+    pub(super) fn load(&mut self, lanes: u64, task: &Task<'_, L::Scalar>, clock: u64) -> u64 {
+        let mut loaded = 0;
+        if lanes != 0 {
+            L::outline(AtStop { pack: self, lanes, task, clock, what: What::Load(&mut loaded) });
+        }
         loaded
     }
 
-    /// Lane `l` stands at its stop.
+    /// These lanes stand at their stops; where that is the end the result is written. `impossible`: lanes whose states cannot be.
     #[inline(always)]
-    pub(super) fn arrive(&mut self, l: usize, task: &Task<'_, L::Scalar>) -> Arrival {
-        let mut arrival = Arrival::Onward;
-        L::outline(AtStop { pack: self, l, task, clock: 0, what: What::Arrive(&mut arrival) });
-        arrival
+    pub(super) fn arrive(
+        &mut self,
+        (lanes, impossible): (u64, u64),
+        task: &Task<'_, L::Scalar>,
+        clock: u64,
+    ) -> Arrived {
+        let mut arrived = Arrived::default();
+        let what = What::Arrive { impossible, arrived: &mut arrived };
+        L::outline(AtStop { pack: self, lanes, task, clock, what });
+        arrived
     }
 
     /// Writes the result of lane `l`, whose system ends in `status`.
@@ -161,7 +203,7 @@ impl<L: Lanes> Pack<L> {
         task: &Task<'_, L::Scalar>,
         clock: u64,
     ) {
-        L::outline(AtStop { pack: self, l, task, clock, what: What::Finish(status) });
+        L::outline(AtStop { pack: self, lanes: 1 << l, task, clock, what: What::Finish(status) });
     }
 
     #[inline(always)]
@@ -183,10 +225,10 @@ impl<L: Lanes> Pack<L> {
         let level = L::Scalar::from_f64(task.feed.level(self.hand.pool(slot), s)).to_f64();
         self.lanes[l] = Lane { system: s, slot, span, level, loaded_at: clock, ..Lane::EMPTY };
         for (i, y) in self.y.iter_mut().enumerate() {
-            y.set_lane(l, ensemble.state(s, i));
+            y.set_lane(l, ensemble.states().at(s, i));
         }
         for (j, p) in self.p.iter_mut().enumerate() {
-            p.set_lane(l, ensemble.param(s, j));
+            p.set_lane(l, ensemble.params().at(s, j));
         }
         self.t.set_lane(l, L::Scalar::from_f64(span.0));
         if let Some(step) = ensemble.first_step(s) {
