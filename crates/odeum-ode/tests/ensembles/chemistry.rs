@@ -27,6 +27,19 @@ fn methods() -> Vec<Method> {
     Method::all().into_iter().filter(|method| method.jacobian_by().is_some()).collect()
 }
 
+/// A reactor, from this temperature, pressure and these mass fractions on for a time.
+fn one(
+    reactor: Reactor,
+    (temperature, pressure, y): (f64, f64, &[f64]),
+    time: f64,
+) -> (DynSystem, Ensemble<f64>) {
+    let (state, params) = reactor.state(temperature, pressure, y).unwrap();
+    let ensemble = Ensemble::new(reactor.dim(), state, (0.0, time))
+        .and_then(|ensemble| ensemble.with_params(params.to_vec()))
+        .unwrap();
+    (reactor.into(), ensemble)
+}
+
 /// Asserts that a reactor ends with the mass, the elements and the amount of substance that it began with.
 fn check_kept(mechanism: &Mechanism, weights: &[f64], start: &[f64], end: &[f64], what: &str) {
     let n = weights.len();
@@ -327,11 +340,7 @@ fn tight_tolerances_hold_on_devices() {
     let air = kinetics.composition(&[("O2", 1.0), ("N2", 3.76)]).unwrap();
     let y = kinetics.at_equivalence_ratio(1.0, &fuel, &air).unwrap();
     let reactor = Reactor::constant_pressure(kinetics);
-    let (state, pressure) = reactor.state(1200.0, 101_325.0, &y).unwrap();
-    let ensemble = Ensemble::repeated(&state, 1, (0.0, 1e-4))
-        .and_then(|ensemble| ensemble.with_shared_params(pressure.to_vec()))
-        .unwrap();
-    let system = DynSystem::from(reactor);
+    let (system, ensemble) = one(reactor, (1200.0, 101_325.0, &y), 1e-4);
     let (rtol, atol) = (1e-8, 1e-12);
     let options = Options::new(Tolerance::new(rtol, atol));
     for method in [Method::rodas5p(), Method::exp4(), Method::exprb43()] {
@@ -492,11 +501,7 @@ fn the_first_step_with_inert_species_is_the_same_everywhere() {
     let fuel = kinetics.composition(&[("H2", 1.0), ("H", 0.1)]).unwrap();
     let air = kinetics.composition(&[("O2", 1.0), ("N2", 100.0)]).unwrap();
     let y = kinetics.at_equivalence_ratio(1.0, &fuel, &air).unwrap();
-    let (state, params) = reactor.state(1400.0, 101_325.0, &y).unwrap();
-    let ensemble = Ensemble::new(reactor.dim(), state, (0.0, 1e-3))
-        .and_then(|ensemble| ensemble.with_params(params.to_vec()))
-        .unwrap();
-    let system = DynSystem::from(reactor);
+    let (system, ensemble) = one(reactor, (1400.0, 101_325.0, &y), 1e-3);
     // Against so small a tolerance radicals change fast: the size follows from those of state and slope.
     let options = Options::new(Tolerance::new(1e-6, 1e-14));
     for method in methods() {
@@ -520,11 +525,7 @@ fn very_fast_reactions_begin_on_devices() {
         Arc::new(Kinetics::new(&read::yaml("f", &text, None).unwrap().mechanism).unwrap());
     let y = kinetics.composition(&[("S0", 0.6), ("S1", 0.3), ("S2", 0.1)]).unwrap();
     let reactor = Reactor::constant_volume(kinetics);
-    let (state, params) = reactor.state(1000.0, 2e6, &y).unwrap();
-    let ensemble = Ensemble::new(reactor.dim(), state, (0.0, 1e-3))
-        .and_then(|ensemble| ensemble.with_params(params.to_vec()))
-        .unwrap();
-    let system = DynSystem::from(reactor);
+    let (system, ensemble) = one(reactor, (1000.0, 2e6, &y), 1e-3);
     let options = Options::new(Tolerance::new(1e-6, 1e-14));
     for method in methods() {
         for (place, found) in everywhere(&system, &ensemble, &method, &options) {
