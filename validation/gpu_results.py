@@ -1,4 +1,4 @@
-"""Results that stay on a GPU, as PyTorch, CuPy, JAX and Numba see them, beside those that come to the processor.
+"""Results that stay on a GPU, as PyTorch, CuPy, JAX and Numba see them, beside those that come to the CPU.
 
     pip install ".[cuda]" torch
     python validation/gpu_results.py

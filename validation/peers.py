@@ -101,7 +101,7 @@ def diffrax_run(problem):
 
 
 def reference(problem):
-    """Last states at a tolerance of 1e-13, on the processor."""
+    """Last states at a tolerance of 1e-13, on the CPU."""
     return odeum_run(problem, "rodas5p" if problem.stiff else "vern7", 1e-13, 1e-17)()
 
 

@@ -87,7 +87,7 @@ def by_heyoka(problem, count):
 
     states = heyoka.make_vars("a", "b", "c")
     system = list(zip(states, problem.f(0.0, states, *[heyoka.par[j] for j in range(3)]), strict=True))
-    # Two systems a pass and more: what the processor's lanes hold.
+    # Two systems a pass and more: what the CPU's lanes hold.
     width = heyoka.recommended_simd_size()
     count -= count % width
     ta = heyoka.taylor_adaptive_batch(system, np.zeros((3, width)), pars=np.zeros((3, width)), tol=RTOL)

@@ -23,7 +23,7 @@ _HALF_OF_SMALLEST = float(np.finfo(np.float32).smallest_subnormal) / 2
 def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
     """The numbers of an argument: any shape, float64, and C order unless copies are not wanted for that.
 
-    Takes what NumPy takes, and arrays of other libraries in memory of the processor.
+    Takes what NumPy takes, and arrays of other libraries in memory of the CPU.
 
     Raises
     ------

@@ -29,7 +29,7 @@ class SolutionOnGpu(Solution):
     `states`, `saved_states`, `y`, `saved` and each state by its name have the shapes that they have elsewhere, and are arrays that
     PyTorch, CuPy, JAX and Numba take without a copy: ``torch.from_dlpack(solution.y)``. They own the memory, which lives as long as
     one of them or the solution. What is written to them is in the solution. All else is NumPy's; what needs the states, as
-    `to_xarray`, `plot`, `retry` and pickling, copies them to the processor, as `to_host` does.
+    `to_xarray`, `plot`, `retry` and pickling, copies them to the CPU, as `to_host` does.
     """
 
     _there: _odeum.SolutionOnGpu
@@ -63,7 +63,7 @@ class SolutionOnGpu(Solution):
     def __getattr__(self, name: str) -> Any:
         there = vars(self).get("_there")
         if there is not None and name in _COPIED:
-            # It comes to the processor when it is first asked for.
+            # It comes to the CPU when it is first asked for.
             values = vars(self)[name] = np.asarray(getattr(there, _COPIED[name])())
             return values
         if there is not None and name in _odeum.counts():

@@ -132,7 +132,7 @@ REFUSED = {
     "vectors": ({"dtype": (FLOAT, 64, 2)}, "float64"),
     "another GPU": ({"device": (CUDA, 1)}, "2:1"),
     "a negative GPU": ({"device": (CUDA, -1)}, "2:-1"),
-    "the processor": ({"device": (CPU, 0)}, "1:0"),
+    "the CPU": ({"device": (CPU, 0)}, "1:0"),
     "pinned memory": ({"device": (CUDA_HOST, 0)}, "3:0"),
     "three axes": ({"shape": (2, 2, 2)}, "3 axes"),
     "fewer axes than none": ({"ndim": -1}, "-1 axes"),

@@ -250,7 +250,7 @@ Example:
 pub(crate) struct BenchArgs {
     /// What to measure: pleiades, brusselator, lorenz, van_der_pol, stiff, chemistry, ethanol or fields
     pub(crate) name: String,
-    /// Numbers of systems, separated by commas; of a mechanism's studies on a processor one, on a GPU the
+    /// Numbers of systems, separated by commas; of a mechanism's studies on a CPU one, on a GPU the
     /// largest but in the parts sizes and jacobians
     #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems, allow_negative_numbers = true)]
     pub(crate) systems: Vec<usize>,

@@ -104,7 +104,7 @@ fn table(plan: &Plan<'_>) -> Table {
         table.pair("largest step", h.to_string());
     }
     table.pair("step limit", count(u64::from(options.max_steps)));
-    if case.method.method.jacobian_by().is_some() {
+    if case.method.method.jacobian_source().is_some() {
         let guard = match options.growth_limit {
             Some(limit) => format!("on: no perturbation grows by more than e^{limit} in a step"),
             None => "off: instabilities may be stepped over".to_owned(),

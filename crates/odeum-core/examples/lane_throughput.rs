@@ -1,4 +1,4 @@
-//! Nanoseconds per number of each operation, for every instruction set of this processor:
+//! Nanoseconds per number of each operation, for every instruction set of this CPU:
 //!
 //! ```text
 //! cargo run --release -p odeum-core --example lane_throughput

@@ -39,7 +39,7 @@ pub fn zeros<T: Zeroable>(len: usize) -> Option<Vec<T>> {
     Some(unsafe { Vec::from_raw_parts(address.cast::<T>(), len, len) })
 }
 
-/// Copies values past the caches, where the processor can, for whom others read: a store into a cache first reads what it overwrites,
+/// Copies values past the caches, where the CPU can, for whom others read: a store into a cache first reads what it overwrites,
 /// which here nobody needs.
 ///
 /// # Panics
@@ -55,7 +55,7 @@ pub fn copy_past_caches<T: Zeroable>(from: &[T], to: &mut [T]) {
         head.copy_from_slice(&from[..begin]);
         let first = from[begin..end].as_ptr().cast::<__m128i>();
         for (k, pack) in packs.iter_mut().enumerate() {
-            // SAFETY: as many packs of bits lie from `begin` to `end`; a pack of `packs` is aligned. Every x86-64 processor has these.
+            // SAFETY: as many packs of bits lie from `begin` to `end`; a pack of `packs` is aligned. Every x86-64 CPU has these.
             unsafe { _mm_stream_si128(pack, _mm_loadu_si128(first.add(k))) };
         }
         tail.copy_from_slice(&from[end..]);

@@ -165,7 +165,7 @@ pub trait Outlined: Sized {
     /// The same compiled for AVX-512.
     ///
     /// # Safety
-    /// The processor has the instructions.
+    /// The CPU has the instructions.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
     #[inline(never)]
@@ -176,7 +176,7 @@ pub trait Outlined: Sized {
     /// The same compiled for AVX2 with FMA.
     ///
     /// # Safety
-    /// The processor has the instructions.
+    /// The CPU has the instructions.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     #[inline(never)]

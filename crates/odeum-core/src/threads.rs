@@ -1,4 +1,4 @@
-//! Processors, and the threads that compute on them.
+//! CPUs, and the threads that compute on them.
 
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ pub const LARGE_STACK: usize = 64 << 20;
 /// Whether this library is compiled as it is written: then the stack of the caller, too, is too small to compute on.
 pub const IS_UNOPTIMISED: bool = cfg!(unoptimised);
 
-/// Processors that this process could use when it was asked first: to ask the system takes as long as to integrate a
+/// CPUs that this process could use when it was asked first: to ask the system takes as long as to integrate a
 /// small ensemble.
 pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();

@@ -14,7 +14,7 @@ use odeum_ode::{Cpu, Error, Scalar};
 
 const BUILTIN: [Builtin; 4] = [Builtin::Diffusion, Builtin::Turing, Builtin::Front, Builtin::Plume];
 
-/// A simulation against the processor's; the largest difference.
+/// A simulation against the CPU's; the largest difference.
 fn check<T: Precision>(builtin: Builtin, variant: Variant, shape: [usize; 3]) {
     let steps = 100;
     let problem = published::problem(builtin, shape).unwrap();

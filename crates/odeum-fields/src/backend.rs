@@ -1,4 +1,4 @@
-//! What fields lie on and are swept by: the processor, or a GPU.
+//! What fields lie on and are swept by: the CPU, or a GPU.
 
 use crate::analysis::reduce::Summary;
 use crate::field::Field;

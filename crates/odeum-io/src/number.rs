@@ -16,7 +16,7 @@ impl<T: Scalar> fmt::Display for Exact<T> {
 }
 
 /// Times that differ by so many units of the last place are meant to be equal: each is a sum of many steps.
-const ROUNDINGS: f64 = 16.0;
+const SHORT_EPSILONS: f64 = 16.0;
 
 /// As a part of an interval, what rounding may make of a multiple of it.
 const NEAR: f64 = 1e-9;
@@ -32,7 +32,7 @@ pub fn time_told(t: f64, start: f64) -> f64 {
     };
     let short: f64 = short.parse().unwrap_or(t);
     // Zero has no sign.
-    if (short - t).abs() <= ROUNDINGS * f64::EPSILON * size { short + 0.0 } else { t }
+    if (short - t).abs() <= SHORT_EPSILONS * f64::EPSILON * size { short + 0.0 } else { t }
 }
 
 /// The time that is meant by `n` intervals after another.

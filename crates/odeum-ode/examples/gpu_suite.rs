@@ -1,4 +1,4 @@
-//! Checks a real GPU against the processor, and times it.
+//! Checks a real GPU against the CPU, and times it.
 //!
 //! `cargo build --release --example gpu_suite`, then run the program where the GPU is. It ends
 //! with an error when a check fails. Arguments: the numbers of the GPUs to use, and `--checks` to
@@ -37,7 +37,7 @@ fn scattered<T: Scalar>(
     Ensemble::new(state.len(), states, span)
 }
 
-/// By solvers that are compiled in the library: those of three systems for the processor would take most of the time in
+/// By solvers that are compiled in the library: those of three systems for the CPU would take most of the time in
 /// which this program is built.
 fn solve<T: Compiled>(
     problem: &Problem,
@@ -60,7 +60,7 @@ impl Suite {
         self.failures += usize::from(!good);
     }
 
-    /// The same ensemble on the GPU and on the processor: statuses, steps within 2 %, states.
+    /// The same ensemble on the GPU and on the CPU: statuses, steps within 2 %, states.
     fn compare<T: Compiled>(
         &mut self,
         name: &str,

@@ -13,7 +13,7 @@ pub fn exact_step<L: Lanes>(t: L, h: L) -> L {
 
 /// Roundings of the time below which no factor makes the next step: what it makes of so short a step
 /// [may be rounded](exact_step) to the same length again, and be rejected again, without end, or not move the time.
-pub(crate) const FEW_ROUNDINGS: f64 = 100.0;
+pub(crate) const SHORT_STEP_EPSILONS: f64 = 100.0;
 
 /// By what so short a step is multiplied after a rejection. Next to a half, so that no length is left out at which an
 /// iteration converges next to a jump; below it, as a half of one rounding may be rounded to one.
@@ -36,7 +36,7 @@ pub fn no_shorter_step<L: Lanes>(t: L, passed: L, next: L) -> L {
 /// Whether a step from t is few roundings of the time long.
 #[inline(always)]
 fn is_short<L: Lanes>(t: L, step: L) -> L::Mask {
-    step.abs().lt(t.abs() * L::lit(FEW_ROUNDINGS * L::Scalar::EPSILON))
+    step.abs().lt(t.abs() * L::lit(SHORT_STEP_EPSILONS * L::Scalar::EPSILON))
 }
 
 /// How the next step follows from the errors of the last ones.
@@ -164,7 +164,7 @@ pub(crate) const LEAST_ERROR: f64 = 1e-10;
 
 /// The memory of a controller, one per lane: for drivers of steps, as those of grids.
 #[derive(Clone, Debug)]
-pub struct Control<L> {
+pub struct ControllerState<L> {
     settings: Controller,
     /// k: order of the error estimate plus one.
     order: f64,
@@ -176,11 +176,11 @@ pub struct Control<L> {
     was_rejected: L,
 }
 
-impl<L: Lanes> Control<L> {
+impl<L: Lanes> ControllerState<L> {
     /// Before the first step, for error estimates of this order.
     pub fn new(settings: Controller, error_order: u32) -> Self {
         let zero = L::lit(0.0);
-        Control {
+        ControllerState {
             settings,
             order: f64::from(error_order) + 1.0,
             ln_errors: [zero; 2],
@@ -277,7 +277,7 @@ mod tests {
 
     fn factor(law: Law, errors: &[f64]) -> (bool, f64) {
         let settings = Controller { law, safety: 1.0, min_factor: 0.1, max_factor: 5.0 };
-        let mut control = Control::<f64>::new(settings, 4);
+        let mut control = ControllerState::<f64>::new(settings, 4);
         let mut last = (false, 0.0);
         for &error in errors {
             last = control.judge(0.1, error);
@@ -343,11 +343,11 @@ mod tests {
     fn a_memory_that_is_taken_up_goes_on_as_it_was() {
         for law in [Law::I, Law::Pi, Law::Pid, Law::Predictive] {
             let settings = Controller { law, safety: 1.0, min_factor: 0.1, max_factor: 5.0 };
-            let mut control = Control::<f64>::new(settings, 4);
+            let mut control = ControllerState::<f64>::new(settings, 4);
             for (h, error) in [(0.1, 0.3), (0.2, 0.4), (0.3, 0.2)] {
                 control.judge(h, error);
             }
-            let mut other = Control::<f64>::new(settings, 4);
+            let mut other = ControllerState::<f64>::new(settings, 4);
             other.restore(control.memory());
             for (h, error) in [(0.4, 0.5), (0.5, 2.0), (0.2, 0.1)] {
                 assert_eq!(other.judge(h, error), control.judge(h, error), "{law:?}");

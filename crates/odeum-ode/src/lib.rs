@@ -58,7 +58,7 @@ pub use dynamic::DynSystem;
 pub use ensemble::Ensemble;
 pub use gpu::Cuda;
 pub use lent::{Inputs, Outputs, Remarks};
-pub use method::{Erk, Exponential, JacobianBy, Method, Radau, Rkc, Rosenbrock};
+pub use method::{Erk, Exponential, JacobianSource, Method, Radau, Rkc, Rosenbrock};
 pub use monitor::Monitor;
 
 pub use odeum_core::{Error, Isa, Mask, RangeKind, Real, Scalar, System, ValidRange};

@@ -12,7 +12,7 @@ use odeum_core::Error;
 use std::mem::swap;
 use std::time::{Duration, Instant};
 
-/// An ensemble whose states stay where they are integrated, in the memory of the processor or of a GPU: for codes that split
+/// An ensemble whose states stay where they are integrated, in the memory of the CPU or of a GPU: for codes that split
 /// operators and integrate the same cells over and over. Made by [`Solver::session`].
 ///
 /// With [`Options::warm_start`](crate::Options::warm_start), or first steps that were given, every system begins an advance with
@@ -41,7 +41,7 @@ enum On<T> {
     Gpu(Box<gpu::Session<T>>),
 }
 
-/// In the memory of the processor.
+/// In the memory of the CPU.
 struct Here<T> {
     solver: Solver,
     ensemble: Ensemble<T>,
@@ -120,7 +120,7 @@ impl<T: Compiled> Session<T> {
 
     /// Where the states lie on a GPU, component-major \[n × M\]: its number, and the address in its memory, which is theirs as long
     /// as the session lives. Whoever writes there sets states; before the next advance
-    /// [`wait_for_all`](Session::wait_for_all) says that it is done. `None` of a session on the processor.
+    /// [`wait_for_all`](Session::wait_for_all) says that it is done. `None` of a session on the CPU.
     pub fn place_on_gpu(&self) -> Option<(usize, u64)> {
         match &self.0 {
             On::Cpu(_) => None,

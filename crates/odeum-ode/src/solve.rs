@@ -7,7 +7,7 @@ use crate::ensemble::{Ensemble, check_shape};
 use crate::gpu::{DeviceSystem, SolutionOnGpu};
 use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
-use crate::method::linearised::Plan;
+use crate::method::linearised::JacobianPlan;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::series::{Made, Parts, Series};
@@ -251,7 +251,7 @@ impl Solver {
         &self.options
     }
 
-    /// The one GPU in whose memory systems may stay, and what it needs to know of this one; `None` of a solver for the processor.
+    /// The one GPU in whose memory systems may stay, and what it needs to know of this one; `None` of a solver for the CPU.
     pub(crate) fn on_one_gpu<T: Compiled>(&self) -> Result<Option<(usize, &DeviceSystem)>, Error> {
         if T::NAME == f32::NAME && self.system.any().in_f32().is_none() {
             return Err(sealed::refused());
@@ -342,7 +342,7 @@ impl Solver {
     /// ```
     ///
     /// # Errors
-    /// As [`solve()`](solve); a solver for the processor or for several GPUs; too little memory on the GPU.
+    /// As [`solve()`](solve); a solver for the CPU or for several GPUs; too little memory on the GPU.
     pub fn solve_on_gpu<T: Compiled>(
         &self,
         inputs: &Inputs<'_, T>,
@@ -402,7 +402,7 @@ impl Solver {
         T::solve_series(self, series, monitor)
     }
 
-    /// By the threads of the processor, which draw from all parts; by calls on GPUs, and where the processor gives no
+    /// By the threads of the CPU, which draw from all parts; by calls on GPUs, and where the CPU gives no
     /// thread.
     fn run_series<T: Scalar>(
         &self,
@@ -485,7 +485,7 @@ impl Solver {
 #[derive(Clone, Debug)]
 enum Ready {
     /// With a plan, where the method needs a Jacobian.
-    Cpu(cpu::Cpu, Option<Arc<Plan>>),
+    Cpu(cpu::Cpu, Option<Arc<JacobianPlan>>),
     Cuda(gpu::Cuda, DeviceSystem),
 }
 
@@ -502,7 +502,8 @@ impl Ready {
         method.check()?;
         match device {
             Device::Cpu(cpu) => {
-                let plan = method.jacobian_by().map(|by| Plan::new(n, pattern, trace, by));
+                let plan =
+                    method.jacobian_source().map(|by| JacobianPlan::new(n, pattern, trace, by));
                 Ok(Ready::Cpu(cpu.clone(), plan.transpose()?.map(Arc::new)))
             }
             Device::Cuda(cuda) => Ok(Ready::Cuda(cuda.clone(), on_device())),

@@ -52,7 +52,7 @@ fn run(system: impl System + Send + 'static) -> Solution<f64> {
 #[test]
 fn a_forgotten_inline_attribute_is_reported() {
     if odeum_ode::Isa::best() == odeum_ode::Isa::Scalar {
-        eprintln!("skipped: this processor has no lanes");
+        eprintln!("skipped: this CPU has no lanes");
         return;
     }
     assert!(run(Inlined).warnings.is_empty());

@@ -175,7 +175,7 @@ impl GpuArray {
         Ok(self.view(place as isize * by, shape.to_vec(), strides.to_vec()))
     }
 
-    /// No copy to the processor unless it is asked for.
+    /// No copy to the CPU unless it is asked for.
     #[pyo3(signature = (*_arguments, **_options))]
     fn __array__(
         &self,

@@ -152,7 +152,7 @@ impl Session {
         Ok(Array::new(stats, &[self.systems, Stats::COUNTS]))
     }
 
-    /// The states [n, M] where they lie on the GPU; `None` of a session on the processor.
+    /// The states [n, M] where they lie on the GPU; `None` of a session on the CPU.
     #[getter]
     fn states_on_gpu(&self) -> Option<GpuArray> {
         let (gpu, address) = self.place?;

@@ -11,7 +11,7 @@ use odeum_ode::{Compiled, Error, Monitor, Stats, Status};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex};
 
-/// What the integration of M systems of n equations gave, in memory of the GPU that integrated: it comes to the processor when it
+/// What the integration of M systems of n equations gave, in memory of the GPU that integrated: it comes to the CPU when it
 /// is asked for.
 #[pyclass(frozen, module = "odeum._odeum")]
 pub(crate) struct SolutionOnGpu {

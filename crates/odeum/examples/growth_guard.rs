@@ -118,7 +118,7 @@ fn main() -> Result<(), Failure> {
     println!(
         "method    rtol   first      limit  missed failed  > 1 %  median    largest  attempts guarded"
     );
-    for method in Method::all().into_iter().filter(|method| method.jacobian_by().is_some()) {
+    for method in Method::all().into_iter().filter(|method| method.jacobian_source().is_some()) {
         for rtol in [1e-4, 1e-6, 1e-8] {
             for (first, name) in
                 [(FirstStep::Automatic, "automatic"), (FirstStep::Fraction(1.0), "span")]

@@ -84,7 +84,7 @@ class Simulation(Fixed):
     device : str
         ``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"cuda:0,1"``.
     threads : int, optional
-        Of the processor; no result depends on them.
+        Of the CPU; no result depends on them.
     seed : int, optional
         Of random initial values.
     title : str, optional

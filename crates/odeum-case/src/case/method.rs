@@ -92,7 +92,7 @@ pub(super) fn read(section: &Section<'_>, source_spans: &mut SourceSpans) -> Opt
     section.finish();
     let (controller, radius_bound, max_stages) = (controller?, radius_bound?, max_stages?);
     let mut method = method?;
-    if let Some(field) = growth.filter(|_| method.jacobian_by().is_none()) {
+    if let Some(field) = growth.filter(|_| method.jacobian_source().is_none()) {
         let message = format!("`growth_limit` means nothing to {}", method.name());
         field.refuse::<()>(message, "leave it out: it belongs to implicit methods");
     }

@@ -11,7 +11,7 @@ use odeum_ode::{Cuda, Isa, Method, Rkc, Scalar, Solution};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Independent chains of multiply-adds: more than latency × ports of any processor so far.
+/// Independent chains of multiply-adds: more than latency × ports of any CPU so far.
 const CHAINS: usize = 16;
 /// Multiply-adds of a chain in one measurement.
 const LENGTH: usize = 200_000;

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// A machine in words.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
-    /// Model of the processor.
+    /// Model of the CPU.
     pub(crate) cpu: String,
     /// Hardware threads this process may use.
     pub(crate) threads: usize,
-    /// Widest lanes of the processor.
+    /// Widest lanes of the CPU.
     pub(crate) isa: String,
     /// Names of the GPUs.
     pub(crate) gpus: Vec<String>,

@@ -28,7 +28,7 @@ pub(crate) struct Variant {
 }
 
 impl Variant {
-    /// The variants of the processor: scalar and lanes on one thread, the tape, all threads.
+    /// The variants of the CPU: scalar and lanes on one thread, the tape, all threads.
     pub(crate) fn of_cpu(threads: Option<usize>) -> Vec<Variant> {
         let one = |name, isa, tape| Variant {
             name,
@@ -258,7 +258,7 @@ fn reference<T: Scalar>(
     let widen = |values: &[T]| values.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
     let wide = Ensemble::new(few.dim(), widen(few.states()), few.span(0))?;
     let wide = if few.n_params() == 0 { wide } else { wide.with_params(widen(few.params()))? };
-    let stiff = workload.method.jacobian_by().is_some();
+    let stiff = workload.method.jacobian_source().is_some();
     let options = Options {
         tolerance: Tolerance::new(if stiff { 1e-12 } else { 1e-13 }, 1e-15),
         first_step: FirstStep::Automatic,

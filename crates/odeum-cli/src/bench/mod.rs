@@ -27,7 +27,7 @@ use workload::{STUDIES, Workload};
 
 /// The path that stands for the standard output.
 const STDOUT: &str = "-";
-/// Numbers of systems measured on a processor unless said.
+/// Numbers of systems measured on a CPU unless said.
 const CPU_SYSTEMS: [usize; 3] = [1024, 8192, 32_768];
 /// Numbers of systems measured on a GPU unless said.
 const GPU_SYSTEMS: [usize; 6] = [1024, 4096, 16_384, 65_536, 262_144, 1_048_576];

@@ -1,7 +1,7 @@
 //! How many of the GPUs that the user allows are worth opening.
 //!
 //! A second GPU takes the driver a quarter of a second to open, in which one integrates millions of systems.
-//! The processor integrates some of the systems first, which says how long they take at most.
+//! The CPU integrates some of the systems first, which says how long they take at most.
 
 use odeum_case::Plan;
 use odeum_ode::cpu::Cpu;
@@ -16,7 +16,7 @@ const SAMPLE: usize = 256;
 /// The longest that this may take.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// Threads of a processor that a GPU is as fast as: 300 of them in double precision where it has many units
+/// Threads of a CPU that a GPU is as fast as: 300 of them in double precision where it has many units
 /// for that, 25 where it has few.
 const THREADS: f64 = 100.0;
 

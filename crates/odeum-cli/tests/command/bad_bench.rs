@@ -44,7 +44,7 @@ fn options_that_change_nothing_are_refused() {
     let chemistry = ["chemistry", "--mechanism", "h2.yaml", "--small"];
     refused(&folder, &chemistry, &["does not use --small", small]);
     for (option, value) in [("--threads", "2"), ("--device", "cuda"), ("--plot", "a.svg")] {
-        let parts = ["runs on one thread of the processor", option];
+        let parts = ["runs on one thread of the CPU", option];
         refused(&folder, &["fields", "--small", option, value], &parts);
     }
 

@@ -379,7 +379,7 @@ fn pictures_of_sweeps_follow_their_axes() {
     assert!(svg.contains("; table row 1, copy 0"), "{svg}");
 }
 
-/// Threads of the case are those of the processor, also where the command line says that it is to be that.
+/// Threads of the case are those of the CPU, also where the command line says that it is to be that.
 #[test]
 fn threads_of_a_case_stay_with_the_processor() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Which values straight code keeps in memory while it does not need them.
+//! Which values straight-line code keeps in memory while it does not need them.
 //!
 //! A compiler spills what its registers do not hold to memory behind a small cache. Where there is better memory, the
 //! text itself says what lies there.

@@ -5,7 +5,7 @@ use super::spill::spilled;
 use super::{Numbers, Printer, Signature, function};
 use crate::graph::{Graph, Node};
 
-/// A small system by one thread, in straight code: the functions of [`Grouped`](super::Grouped) for an `OD_WIDTH` of 1.
+/// A small system by one thread, in straight-line code: the functions of [`Grouped`](super::Grouped) for an `OD_WIDTH` of 1.
 ///
 /// ```text
 /// void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams &p, real *f);

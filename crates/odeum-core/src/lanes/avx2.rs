@@ -100,7 +100,7 @@ const ONES: f64 = 6_755_399_441_055_744.0;
 ///
 /// # Safety
 ///
-/// The processor must have AVX2.
+/// The CPU must have AVX2.
 #[inline(always)]
 unsafe fn power_of_two(n: __m256d) -> __m256d {
     // SAFETY: the caller's promise.
@@ -134,12 +134,12 @@ impl Pack64 for F64x4 {
     #[inline(always)]
     fn round(self) -> Self {
         const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe { _mm256_round_pd::<NEAREST>(self.0) })
     }
     #[inline(always)]
     fn clamp(self, low: f64, high: f64) -> Self {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe {
             // Of two operands the instructions give the second when one is NaN.
             let raised = _mm256_max_pd(_mm256_set1_pd(low), self.0);
@@ -150,14 +150,14 @@ impl Pack64 for F64x4 {
     fn scale(self, n: Self) -> Self {
         // Two factors, as 2ⁿ itself may be neither finite nor normal; the first product is exact.
         let half = (n * Self::lit(0.5)).round();
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         unsafe { self * Self(power_of_two(half.0)) * Self(power_of_two((n - half).0)) }
     }
     #[inline(always)]
     fn mantissa_exponent(self) -> (Self, Self) {
         let subnormal = self.lt(Self::lit(f64::MIN_POSITIVE));
         let normal = Self::select(subnormal, self * Self::lit(18_014_398_509_481_984.0), self);
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         let (mantissa, biased) = unsafe {
             let bits = _mm256_castpd_si256(normal.0);
             let fraction = _mm256_and_si256(bits, _mm256_set1_epi64x((1 << 52) - 1));
@@ -176,7 +176,7 @@ impl Pack64 for F64x4 {
     }
     #[inline(always)]
     fn flip_sign(self, other: Self) -> Self {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe { _mm256_xor_pd(self.0, _mm256_and_pd(other.0, _mm256_set1_pd(-0.0))) })
     }
 }
@@ -185,7 +185,7 @@ impl Halves for F32x8 {
     type Half = F64x4;
     #[inline(always)]
     fn halves(self) -> (F64x4, F64x4) {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         unsafe {
             let (low, high) = (_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
             (F64x4(_mm256_cvtps_pd(low)), F64x4(_mm256_cvtps_pd(high)))
@@ -193,7 +193,7 @@ impl Halves for F32x8 {
     }
     #[inline(always)]
     fn join(low: F64x4, high: F64x4) -> Self {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe { _mm256_set_m128(_mm256_cvtpd_ps(high.0), _mm256_cvtpd_ps(low.0)) })
     }
 }

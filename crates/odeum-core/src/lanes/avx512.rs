@@ -86,7 +86,7 @@ pack! {
 ///
 /// # Safety
 ///
-/// The processor must have AVX-512 F.
+/// The CPU must have AVX-512 F.
 #[inline(always)]
 unsafe fn shift_pd<const N: i32>(high: __m512d, low: __m512d) -> __m512d {
     // SAFETY: the caller's promise.
@@ -100,7 +100,7 @@ unsafe fn shift_pd<const N: i32>(high: __m512d, low: __m512d) -> __m512d {
 ///
 /// # Safety
 ///
-/// The processor must have AVX-512 F.
+/// The CPU must have AVX-512 F.
 #[inline(always)]
 unsafe fn shift_ps<const N: i32>(high: __m512, low: __m512) -> __m512 {
     // SAFETY: the caller's promise.
@@ -117,7 +117,7 @@ unsafe fn shift_ps<const N: i32>(high: __m512, low: __m512) -> __m512 {
 ///
 /// # Safety
 ///
-/// The processor must have AVX-512 F.
+/// The CPU must have AVX-512 F.
 #[inline(always)]
 unsafe fn rsqrt_pd(a: __m512d) -> __m512d {
     // SAFETY: the caller's promise.
@@ -137,7 +137,7 @@ unsafe fn rsqrt_pd(a: __m512d) -> __m512d {
 ///
 /// # Safety
 ///
-/// The processor must have AVX-512 F.
+/// The CPU must have AVX-512 F.
 #[inline(always)]
 unsafe fn rsqrt_ps(a: __m512) -> __m512 {
     // SAFETY: the caller's promise.
@@ -154,12 +154,12 @@ impl Pack64 for F64x8 {
     #[inline(always)]
     fn round(self) -> Self {
         const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe { _mm512_roundscale_pd::<NEAREST>(self.0) })
     }
     #[inline(always)]
     fn clamp(self, low: f64, high: f64) -> Self {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe {
             // Of two operands the instructions give the second when one is NaN.
             let raised = _mm512_max_pd(_mm512_set1_pd(low), self.0);
@@ -168,12 +168,12 @@ impl Pack64 for F64x8 {
     }
     #[inline(always)]
     fn scale(self, n: Self) -> Self {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe { _mm512_scalef_pd(self.0, n.0) })
     }
     #[inline(always)]
     fn mantissa_exponent(self) -> (Self, Self) {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         unsafe {
             let mantissa = _mm512_getmant_pd::<_MM_MANT_NORM_1_2, _MM_MANT_SIGN_ZERO>(self.0);
             (Self(mantissa), Self(_mm512_getexp_pd(self.0)))
@@ -181,7 +181,7 @@ impl Pack64 for F64x8 {
     }
     #[inline(always)]
     fn flip_sign(self, other: Self) -> Self {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe { _mm512_xor_pd(self.0, _mm512_and_pd(other.0, _mm512_set1_pd(-0.0))) })
     }
 }
@@ -190,7 +190,7 @@ impl Halves for F32x16 {
     type Half = F64x8;
     #[inline(always)]
     fn halves(self) -> (F64x8, F64x8) {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         unsafe {
             let (low, high) = (_mm512_castps512_ps256(self.0), _mm512_extractf32x8_ps::<1>(self.0));
             (F64x8(_mm512_cvtps_pd(low)), F64x8(_mm512_cvtps_pd(high)))
@@ -198,7 +198,7 @@ impl Halves for F32x16 {
     }
     #[inline(always)]
     fn join(low: F64x8, high: F64x8) -> Self {
-        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
         Self(unsafe {
             let low = _mm512_castps256_ps512(_mm512_cvtpd_ps(low.0));
             _mm512_insertf32x8::<1>(low, _mm512_cvtpd_ps(high.0))

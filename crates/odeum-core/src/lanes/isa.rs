@@ -7,7 +7,7 @@ use super::{Lanes, Scalar};
 
 /// An instruction set the CPU backend has lanes for.
 ///
-/// Any of them can be named on any processor; [`dispatch`](Isa::dispatch) asks the processor
+/// Any of them can be named on any CPU; [`dispatch`](Isa::dispatch) asks the CPU
 /// before it uses one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
@@ -15,7 +15,7 @@ pub enum Isa {
     Avx512,
     /// AVX2 with FMA: 4 lanes of `f64` or 8 of `f32`.
     Avx2,
-    /// No lanes: one system at a time, on any processor.
+    /// No lanes: one system at a time, on any CPU.
     Scalar,
 }
 
@@ -46,17 +46,17 @@ impl Isa {
     /// All sets, widest first.
     pub const ALL: [Isa; 3] = [Isa::Avx512, Isa::Avx2, Isa::Scalar];
 
-    /// The widest set this processor has.
+    /// The widest set this CPU has.
     pub fn best() -> Isa {
         Isa::ALL.into_iter().find(|isa| isa.is_available()).unwrap_or(Isa::Scalar)
     }
 
-    /// The sets this processor has, widest first; [`Isa::Scalar`] is always the last.
+    /// The sets this CPU has, widest first; [`Isa::Scalar`] is always the last.
     pub fn available() -> Vec<Isa> {
         Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
     }
 
-    /// Whether this processor has the set.
+    /// Whether this CPU has the set.
     pub fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -88,7 +88,7 @@ impl Isa {
     ///
     /// # Panics
     ///
-    /// When the processor lacks the set ([`is_available`](Isa::is_available)).
+    /// When the CPU lacks the set ([`is_available`](Isa::is_available)).
     #[inline]
     pub fn dispatch<T: Scalar, W: LaneWork<T>>(self, work: W) -> W::Output {
         T::dispatch(self, work)
@@ -99,7 +99,7 @@ impl Isa {
     ///
     /// # Panics
     ///
-    /// When the processor lacks the set ([`is_available`](Isa::is_available)).
+    /// When the CPU lacks the set ([`is_available`](Isa::is_available)).
     #[inline]
     pub fn dispatch_wide<T: Scalar, W: LaneWork<T>>(self, work: W) -> W::Output {
         T::dispatch_wide(self, work)
@@ -110,7 +110,7 @@ impl Isa {
     ///
     /// # Panics
     ///
-    /// When the processor lacks the set ([`is_available`](Isa::is_available)).
+    /// When the CPU lacks the set ([`is_available`](Isa::is_available)).
     #[inline]
     pub fn dispatch_pair<T: Scalar, W: LaneWork<T>>(self, work: W) -> W::Output {
         T::dispatch_pair(self, work)
@@ -118,7 +118,7 @@ impl Isa {
 
     /// Names every pack and block that [`dispatch`](Isa::dispatch),
     /// [`dispatch_pair`](Isa::dispatch_pair) and [`dispatch_wide`](Isa::dispatch_wide) may give on
-    /// this processor.
+    /// this CPU.
     pub fn visit_packs<T: Scalar, V: PackVisitor<T>>(visitor: &mut V) {
         T::visit_packs(visitor);
     }
@@ -133,12 +133,12 @@ impl Isa {
         C: Lanes<Scalar = T>,
         W: LaneWork<T>,
     {
-        assert!(self.is_available(), "this processor has no {self} instructions");
+        assert!(self.is_available(), "this CPU has no {self} instructions");
         match self {
-            // SAFETY: the processor has the instructions, as just asserted.
+            // SAFETY: the CPU has the instructions, as just asserted.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => unsafe { run_avx512::<T, A, W>(work) },
-            // SAFETY: the processor has the instructions, as just asserted.
+            // SAFETY: the CPU has the instructions, as just asserted.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => unsafe { run_avx2::<T, B, W>(work) },
             #[cfg(not(target_arch = "x86_64"))]

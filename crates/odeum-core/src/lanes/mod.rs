@@ -117,7 +117,7 @@ pub fn prefetch<T>(place: *const T) {
 #[inline(always)]
 pub fn stream_fence() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction.
+    // SAFETY: every x86-64 CPU has the instruction.
     unsafe {
         std::arch::x86_64::_mm_sfence();
     }

@@ -6,7 +6,7 @@
 /// of them the operators, [`Real`](crate::Real) and [`Lanes`](super::Lanes). Every method is
 /// `#[inline(always)]`: see [`LaneWork`](super::LaneWork).
 ///
-/// The expressions call instructions that the processor may lack. That is sound because no pack
+/// The expressions call instructions that the CPU may lack. That is sound because no pack
 /// type leaves this crate except through [`Isa::dispatch`](super::Isa::dispatch), which checks.
 macro_rules! pack {
     (
@@ -83,7 +83,7 @@ macro_rules! pack {
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 let ($fma_a, $fma_b, $fma_c) = (self.0, a.0, b.0);
-                // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+                // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
                 Self(unsafe { $fma })
             }
             pack!(@method abs $pack -> $pack ($abs_a) $abs);
@@ -99,12 +99,12 @@ macro_rules! pack {
             #[inline(always)]
             fn select(mask: $mask, a: Self, b: Self) -> Self {
                 let ($sel_m, $sel_a, $sel_b) = (mask.0, a.0, b.0);
-                // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+                // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
                 Self(unsafe { $select })
             }
             #[inline(always)]
             fn outline<W: $crate::real::Outlined>(work: W) {
-                // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+                // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
                 unsafe { work.$outline() };
             }
             $functions!();
@@ -116,26 +116,26 @@ macro_rules! pack {
 
             #[inline(always)]
             fn splat($sx: $scalar) -> Self {
-                // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+                // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
                 Self(unsafe { $splat })
             }
             #[inline(always)]
             fn load(from: &[$scalar]) -> Self {
                 let $lp = from[..$width].as_ptr();
-                // SAFETY: the slice has as many numbers as are loaded; the processor as above.
+                // SAFETY: the slice has as many numbers as are loaded; the CPU as above.
                 Self(unsafe { $load })
             }
             #[inline(always)]
             fn store(self, to: &mut [$scalar]) {
                 let ($stp, $stv) = (to[..$width].as_mut_ptr(), self.0);
-                // SAFETY: the slice has room for all that is stored; the processor as above.
+                // SAFETY: the slice has room for all that is stored; the CPU as above.
                 unsafe { $store }
             }
             #[inline(always)]
             unsafe fn stream(self, to: &mut [$scalar]) {
                 let ($smp, $smv) = (to[..$width].as_mut_ptr(), self.0);
                 debug_assert!($smp.addr() % size_of::<Self>() == 0);
-                // SAFETY: the slice has room for all that is stored; the processor as above, the
+                // SAFETY: the slice has room for all that is stored; the CPU as above, the
                 // rest is promised.
                 unsafe { $stream }
             }
@@ -159,12 +159,12 @@ macro_rules! pack {
             #[inline(always)]
             fn bits(mask: $mask) -> u64 {
                 let $bits_m = mask.0;
-                // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+                // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
                 unsafe { $bits }
             }
             #[inline(always)]
             fn from_bits($fb: u64) -> $mask {
-                // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+                // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
                 $mask(unsafe { $from_bits })
             }
         }
@@ -180,7 +180,7 @@ macro_rules! pack {
         #[inline(always)]
         fn $name(self) -> $out {
             let $a = self.0;
-            // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+            // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
             $out(unsafe { $value })
         }
     };
@@ -188,7 +188,7 @@ macro_rules! pack {
         #[inline(always)]
         fn $name(self, other: Self) -> $out {
             let ($a, $b) = (self.0, other.0);
-            // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+            // SAFETY: packs exist only where `Isa::dispatch` has checked the CPU.
             $out(unsafe { $value })
         }
     };

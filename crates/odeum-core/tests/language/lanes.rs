@@ -1,5 +1,5 @@
 //! Every lane pack against plain numbers: what a pack computes in a lane is what one number
-//! would have given, on every instruction set this processor has.
+//! would have given, on every instruction set this CPU has.
 
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Isa, Lanes, Real, Scalar};

@@ -3,6 +3,7 @@
 
 use super::kernel::Kernel;
 use super::stream::Event;
+use odeum_core::random::{GAMMA, mix};
 use odeum_core::{Error, lock};
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
@@ -120,7 +121,7 @@ impl Streams {
             Some(_) => true,
         };
         let ready = (0..self.given.len()).filter(|&n| may(&self.given[n]));
-        let rank = |n: &usize| mix(self.seed, self.done / STREAK, *n);
+        let rank = |n: &usize| shuffle_key(self.seed, self.done / STREAK, *n);
         let next = ready.max_by_key(rank);
         let work = next.and_then(|n| self.given[n].pop_front());
         let (Some(stream), Some(work)) = (next, work) else {
@@ -164,14 +165,11 @@ impl Streams {
     }
 }
 
-/// A number without pattern for each stream and streak (Steele, Lea & Flood 2014, splitmix64).
-fn mix(seed: u64, streak: usize, stream: usize) -> u64 {
+/// A pseudo-random number for each stream and streak.
+fn shuffle_key(seed: u64, streak: usize, stream: usize) -> u64 {
     let mut x = seed;
     for part in [streak as u64, stream as u64] {
-        x = (x ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^= x >> 31;
+        x = mix((x ^ part).wrapping_add(GAMMA));
     }
     x
 }

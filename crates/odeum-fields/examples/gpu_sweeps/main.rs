@@ -9,7 +9,7 @@
 //! steps, in speed and with `check` in bits.
 //!
 //! `gpu_sweeps masked [check] [EDGE…]`: a box of which half is solid, against the whole box, and with
-//! `check` against the processor.
+//! `check` against the CPU.
 //!
 //! `gpu_sweeps start [PROBLEM] [EDGE]`: from the text of the equations to the first step. Cold where
 //! `ODEUM_CACHE_DIR` is empty and the driver's cache is off (`CUDA_CACHE_DISABLE=1`).
@@ -70,7 +70,7 @@ fn steps<T: Precision>(simulation: &mut Simulation<T>, count: usize) -> Result<f
     Ok(simulation.device_time().unwrap_or(f64::NAN))
 }
 
-/// A simulation on the GPU against the processor's, by so many steps at once or, 0, as it does by itself:
+/// A simulation on the GPU against the CPU's, by so many steps at once or, 0, as it does by itself:
 /// the largest difference, and whether that is rounding.
 fn check<T: Precision>(builtin: Builtin, shape: [usize; 3], count: usize, depth: usize) -> bool {
     let problem = builtin.problem(shape).unwrap();
@@ -94,7 +94,7 @@ fn check<T: Precision>(builtin: Builtin, shape: [usize; 3], count: usize, depth:
     compare(&what, simulation, &problem, field, builtin.step(), count)
 }
 
-/// Whether a simulation differs from the processor's by no more than rounding after so many steps.
+/// Whether a simulation differs from the CPU's by no more than rounding after so many steps.
 fn compare<T: Precision>(
     what: &str,
     mut simulation: Simulation<T>,
@@ -287,7 +287,7 @@ fn main() {
     if has("masked") {
         if has("check") {
             let wrong = BUILTIN.iter().filter(|builtin| !masked::check(**builtin)).count();
-            assert!(wrong == 0, "not what the processor computes");
+            assert!(wrong == 0, "not what the CPU computes");
         }
         edges.iter().for_each(|&edge| masked::run(edge));
         return;
@@ -324,7 +324,7 @@ fn main() {
             right &= masked::check(builtin);
         }
     }
-    assert!(right, "not what the processor computes");
+    assert!(right, "not what the CPU computes");
     let cubes = edges.into_iter().map(|edge| [edge; 3]);
     let shapes = arguments.iter().filter_map(|a| {
         let cells: Result<Vec<usize>, _> = a.split('x').map(str::parse).collect();

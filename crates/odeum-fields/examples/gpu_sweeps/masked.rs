@@ -32,7 +32,7 @@ fn both(builtin: Builtin, shape: [usize; 3]) -> Result<[Problem; 2], Error> {
     Ok([whole, masked])
 }
 
-/// Whether half-solid boxes on the GPU are those of the processor.
+/// Whether half-solid boxes on the GPU are those of the CPU.
 pub(super) fn check(builtin: Builtin) -> bool {
     [[37, 19, 5], [130, 77, 40]].into_iter().fold(true, |right, shape| {
         check_one::<f64>(builtin, shape).unwrap()

@@ -1,4 +1,4 @@
-//! Sweeps of a problem on the processor.
+//! Sweeps of a problem on the CPU.
 
 use crate::cpu::sweep::{Batch, Combination, Precision, STREAM, Sweeper};
 use crate::field::{Field, Layout};
@@ -32,14 +32,14 @@ impl<T: Precision> Engine<T> {
     /// Prepares a problem.
     ///
     /// # Errors
-    /// As [`Problem::check`], no threads, and instructions that the processor does not have.
+    /// As [`Problem::check`], no threads, and instructions that the CPU does not have.
     pub fn new(problem: &Problem, cpu: &Cpu) -> Result<Engine<T>, Error> {
         if cpu.threads == Some(0) {
             return Err(Error::input("threads", 0, "must be at least 1"));
         }
         if !cpu.isa.is_available() {
             let names: Vec<&str> = Isa::available().into_iter().map(Isa::name).collect();
-            let remedy = format!("this processor has {}", names.join(", "));
+            let remedy = format!("this CPU has {}", names.join(", "));
             return Err(Error::input("isa", cpu.isa, remedy));
         }
         problem.check()?;

@@ -1,4 +1,4 @@
-//! Fields in memory, swept by the processor.
+//! Fields in memory, swept by the CPU.
 
 use crate::analysis::reduce::{Summary, first_non_finite};
 use crate::analysis::sample::extreme_cells;

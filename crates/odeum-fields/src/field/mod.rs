@@ -28,7 +28,7 @@ pub struct Field<T> {
     values: Vec<T>,
 }
 
-/// The old axis of each new one: those with one cell last, the others in their order. So a processor
+/// The old axis of each new one: those with one cell last, the others in their order. So a CPU
 /// sweeps a column along z as a row.
 pub(crate) fn order(shape: [usize; 3]) -> [usize; 3] {
     let mut axes = [0, 1, 2];

@@ -7,19 +7,19 @@ use odeum_cuda::{Device, Stream};
 use odeum_ode::{Error, Scalar};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// SnapshotTransfers that wait for a field to carry.
-pub(super) struct SnapshotTransfers<D: Device>(Arc<Mutex<Vec<Load<D>>>>);
+/// Idle transfers, reused by the next snapshot.
+pub(super) struct SnapshotTransfers<D: Device>(Arc<Mutex<Vec<TransferBuffer<D>>>>);
 
 /// A copy of a field, and a stream of its own to bring it into memory by.
-struct Load<D: Device> {
+struct TransferBuffer<D: Device> {
     stream: D::Stream,
     memory: D::Memory,
 }
 
 /// One on its way; it returns to the others when dropped.
 pub(super) struct SnapshotTransfer<D: Device> {
-    load: Option<Load<D>>,
-    home: Arc<Mutex<Vec<Load<D>>>>,
+    load: Option<TransferBuffer<D>>,
+    idle: Arc<Mutex<Vec<TransferBuffer<D>>>>,
 }
 
 impl<D: Device> Default for SnapshotTransfers<D> {
@@ -43,12 +43,12 @@ impl<D: Device> SnapshotTransfers<D> {
             None if stream.device().free_memory(0)? / 8 * 7 < bytes => return Ok(None),
             None => {
                 let device = stream.device();
-                Load { stream: device.stream()?, memory: device.memory(bytes)? }
+                TransferBuffer { stream: device.stream()?, memory: device.memory(bytes)? }
             }
         };
         stream.copy(field, &mut load.memory, bytes)?;
         stream.wait()?;
-        Ok(Some(SnapshotTransfer { load: Some(load), home: self.0.clone() }))
+        Ok(Some(SnapshotTransfer { load: Some(load), idle: self.0.clone() }))
     }
 }
 
@@ -68,6 +68,6 @@ impl<D: Device> SnapshotTransfer<D> {
 impl<D: Device> Drop for SnapshotTransfer<D> {
     fn drop(&mut self) {
         let load = self.load.take();
-        self.home.lock().unwrap_or_else(PoisonError::into_inner).extend(load);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(load);
     }
 }

@@ -49,8 +49,8 @@ pub(super) fn check<T: Scalar>(plan: &Plan<T>) -> Result<(), Error> {
     let (argument, found) =
         if sources > 7 * species { ("sources", sources) } else { ("species", species) };
     let (precision, other) = match word {
-        8 => ("double", "single precision or the processor"),
-        _ => ("single", "the processor"),
+        8 => ("double", "single precision or the CPU"),
+        _ => ("single", "the CPU"),
     };
     let remedy = format!(
         "a step has {} bytes of numbers, and a kernel on a GPU takes {MOST_BYTES}: {} species that diffuse by themselves in \

@@ -1,4 +1,4 @@
-//! Grids with one cell along an axis, turned for processors.
+//! Grids with one cell along an axis, turned for CPUs.
 //!
 //! Sweeps go along x, cell after cell in memory, and take neighbours along y and z from other rows. So
 //! axes with one cell come last: a column along z is swept as a row. Plain arrays and fields have the

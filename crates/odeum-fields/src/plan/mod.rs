@@ -223,7 +223,7 @@ impl<T: Scalar> Plan<T> {
         Ok(plan)
     }
 
-    /// For the sweeps of a processor, of a problem whose axes of one cell are the last, where rules of boundaries have this
+    /// For the sweeps of a CPU, of a problem whose axes of one cell are the last, where rules of boundaries have this
     /// order. Programs are given sums over neighbours there: the scale of the weights is in their numbers.
     pub(crate) fn for_processor(problem: &Problem, rules: Rules) -> Result<Plan<T>, Error> {
         let plan = Plan::new(problem)?;

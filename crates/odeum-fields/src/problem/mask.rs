@@ -10,7 +10,7 @@ const WORD: usize = u64::BITS as usize;
 /// Which cells of a grid belong to the domain; the others are solid. One bit for each cell.
 ///
 /// Nothing passes a face, or the edge of a stencil, between the two. Solid cells keep the values
-/// they begin with, to the bit (RKC and RKL2 make 0 of −0, and on processors of subnormal numbers), and no
+/// they begin with, to the bit (RKC and RKL2 make 0 of −0, and on CPUs of subnormal numbers), and no
 /// sum, mean or extreme counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mask {

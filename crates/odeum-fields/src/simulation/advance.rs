@@ -24,7 +24,7 @@ const NEAR: f64 = 1e-9;
 const COARSE: f64 = 1e-3;
 
 /// Units roundoff, of the larger times, that rounding can make of the end of many steps.
-const ROUNDINGS: f64 = 8.0;
+const TIME_EPSILONS: f64 = 8.0;
 
 /// Parts of a step at whose ends what is given is looked at where a step has failed.
 const STAGES: u32 = 16;
@@ -257,7 +257,7 @@ impl<T: Precision> Simulation<T> {
     /// By how much a step of fixed size may miss `end` and still end there. A part of the step alone would leave out the rest
     /// of a span that is much shorter than a step.
     pub(super) fn near(&self, end: f64) -> f64 {
-        let rounding = ROUNDINGS * f64::EPSILON * (end.abs() + self.clock.origin.abs());
+        let rounding = TIME_EPSILONS * f64::EPSILON * (end.abs() + self.clock.origin.abs());
         // Below two units in the last place of the end nothing would be left out.
         let least = 2.0 * f64::EPSILON * end.abs();
         self.size().map_or(rounding, |h| rounding.min(NEAR * h).max(least.min(COARSE * h)))

@@ -22,7 +22,7 @@ use crate::time::method::{Method, Steps};
 use crate::time::outgrown::Seen;
 use crate::time::stability::{Judge, Stability};
 use odeum_core::Argument;
-use odeum_ode::controller::{Control, Controller};
+use odeum_ode::controller::{Controller, ControllerState};
 use odeum_ode::{Device, Error, Status};
 use std::borrow::Cow;
 
@@ -118,7 +118,7 @@ pub struct Simulation<T: Precision> {
     backend: Box<dyn Backend<T>>,
     options: Options,
     clock: Clock,
-    control: Control<f64>,
+    control: ControllerState<f64>,
     /// Whether [`Slot::Rhs`](crate::backend::Slot::Rhs) is F at the present state.
     has_rhs: bool,
     /// The size of the last adaptive step that met NaN or infinity.
@@ -200,7 +200,7 @@ impl<T: Precision> Simulation<T> {
         backend: Box<dyn Backend<T>>,
         options: &Options,
         clock: Clock,
-        (control, judge): (Control<f64>, Judge),
+        (control, judge): (ControllerState<f64>, Judge),
     ) -> Simulation<T> {
         Simulation {
             problem: problem.clone(),
@@ -437,7 +437,7 @@ fn check<T: Precision>(
     field: &Field<T>,
     clock: Clock,
     options: &Options,
-) -> Result<(Clock, Control<f64>, Judge), Error> {
+) -> Result<(Clock, ControllerState<f64>, Judge), Error> {
     let judge = Judge::new(problem)?;
     options.method.check(&options.steps)?;
     if options.max_steps == 0 {
@@ -463,7 +463,7 @@ fn check<T: Precision>(
         let found = format!("{} in cell {cell:?}", field.get(s, cell));
         return Err(Error::input(Argument::new("initial").key(name), found, "must be finite"));
     }
-    let mut control = Control::new(Controller::predictive(), 2);
+    let mut control = ControllerState::new(Controller::predictive(), 2);
     control.restore(clock.control);
     Ok((clock, control, judge))
 }

@@ -1,4 +1,4 @@
-//! Kernels of fields executed on this machine through the host shim, against the processor's
+//! Kernels of fields executed on this machine through the host shim, against the CPU's
 //! sweeps, which share no code with them.
 
 use crate::common::some;
@@ -30,7 +30,7 @@ pub(crate) fn steps<T: Precision>(
     simulation.field().unwrap().into_owned()
 }
 
-/// The kernels' steps against the processor's, for several tilings; those of one depth give the
+/// The kernels' steps against the CPU's, for several tilings; those of one depth give the
 /// same bits.
 fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h): (f64, f64)) {
     if !host::is_available() {

@@ -1,5 +1,5 @@
 //! Domains that are a part of the box, by kernels executed on this machine through the host shim,
-//! against the processor's sweeps, which share no code with them.
+//! against the CPU's sweeps, which share no code with them.
 
 use crate::common::{is_thorough, methods, model, some};
 use crate::host;
@@ -55,7 +55,7 @@ fn both<T: Precision>(problem: &Problem, options: &Options) -> [Simulation<T>; 2
     [kernels.unwrap(), Simulation::resume(problem, start(problem), &options, cpu).unwrap()]
 }
 
-/// Some steps by kernels and by the processor: all cells, sums, counts.
+/// Some steps by kernels and by the CPU: all cells, sums, counts.
 fn agree<T: Precision>(name: &str, problem: &Problem, options: &Options, tolerance: f64) {
     let simulations = both::<T>(problem, options);
     let [kernels, processor] = simulations.map(|mut simulation| {

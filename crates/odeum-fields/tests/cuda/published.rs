@@ -16,7 +16,7 @@ const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/pub
 const BUILTIN: [Builtin; 4] = [Builtin::Diffusion, Builtin::Turing, Builtin::Front, Builtin::Plume];
 const STEPS: u64 = 3;
 
-/// Steps of a variant against the processor's, on boxes of these shapes.
+/// Steps of a variant against the CPU's, on boxes of these shapes.
 fn agrees<T: Precision>(builtin: Builtin, variant: Variant, shapes: &[[usize; 3]]) {
     agree::<T>(builtin, variant.blocks(builtin), shapes);
 }

@@ -31,7 +31,7 @@ fn cpu() -> Cpu {
     Cpu { threads: Some(1), ..Cpu::default() }
 }
 
-/// The same simulation by kernels and by the processor.
+/// The same simulation by kernels and by the CPU.
 fn both<T: Precision>(problem: &Problem, options: &Options) -> [Simulation<T>; 2] {
     both_from(problem, options, start(problem))
 }
@@ -383,7 +383,7 @@ fn more_species_than_a_kernel_takes_are_refused() {
     let refused = gpu::bytes::<f64>(&problem, Method::Euler, 1).unwrap_err().to_string();
     let of_double = "574 species that diffuse by themselves in double precision";
     assert!(refused.contains("found 700") && refused.contains(of_double), "{refused}");
-    assert!(refused.contains("take single precision or the processor"), "{refused}");
+    assert!(refused.contains("take single precision or the CPU"), "{refused}");
     assert!(gpu::bytes::<f32>(&problem, Method::Euler, 1).is_ok());
     if host::is_available() {
         let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
@@ -474,7 +474,7 @@ fn interruptions_change_no_bit() {
             assert!(other.field().unwrap() == simulation.field().unwrap(), "{:?}", options.method);
             assert_eq!(other.counts().steps, simulation.counts().steps);
         }
-        // The processor takes it up too, and agrees to rounding.
+        // The CPU takes it up too, and agrees to rounding.
         let mut other = Simulation::resume(&problem, checkpoint, &options, cpu()).unwrap();
         other.until(end, 0, &mut go_on).unwrap();
         let error = largest_difference(&other.field().unwrap(), &simulation.field().unwrap());

@@ -1,4 +1,4 @@
-//! The right-hand side of a reactor as a graph: straight code for small mechanisms.
+//! The right-hand side of a reactor as a graph: straight-line code for small mechanisms.
 //!
 //! Thermodynamics, blending functions and tabulated rates are those of the lanes, run once over symbols; what stands
 //! around them is arranged so that little is computed, and little again for derivatives:

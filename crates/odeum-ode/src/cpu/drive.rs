@@ -3,10 +3,10 @@
 use super::Task;
 use super::event::{self, Sight, Step, Watch};
 use super::guard::Guard;
+use super::handover::{Handover, SuspendedSystem};
 use super::pack::{Pack, reached};
 use super::ranges::Ranges;
-use super::rest::{Halfway, Rest};
-use crate::controller::{Control, Controller, exact_step, no_shorter_step, shorter_step};
+use crate::controller::{Controller, ControllerState, exact_step, no_shorter_step, shorter_step};
 use crate::method::first_step::moving;
 use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
@@ -27,14 +27,14 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
 ) {
     let options = task.options;
     let mut pack = Pack::<L>::new(task.dim, task.n_params);
-    let mut control = Control::<L>::new(controller, stepper.error_order());
+    let mut control = ControllerState::<L>::new(controller, stepper.error_order());
     let first = controller.fixed_step().map_or(options.first_step, FirstStep::Size);
     let first = First::<L>::new(first);
     let largest = L::lit(options.largest_step.unwrap_or(f64::INFINITY));
     let zero = L::lit(0.0);
     // What a pair of packs has left for this one.
-    let mut left = task.rest.map(Rest::take).unwrap_or_default();
-    let leaves = task.rest.filter(|_| left.is_empty() && options.terminal_event.is_none());
+    let mut left = task.handover.map(Handover::take).unwrap_or_default();
+    let leaves = task.handover.filter(|_| left.is_empty() && options.terminal_event.is_none());
     // Attempts the pack has made: every lane counts its own from the value at which it began.
     let mut clock = left.iter().map(|system| system.attempts).max().unwrap_or(0);
     let (mut busy, mut offered) = (0_u64, 0_u64);
@@ -215,12 +215,12 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         restarting |= pack.load(ended, task, clock);
         // Lanes without a system: no more come.
         let fit = 2 * pack.active.count_ones() as usize <= L::WIDTH;
-        if let Some(rest) = leaves
+        if let Some(handover) = leaves
             && fit
             && (restarting | rejected & pack.active) == 0
         {
             let memory = control.memory();
-            let leave = |l: usize| Halfway {
+            let leave = |l: usize| SuspendedSystem {
                 control: memory.map(|all| all.lane(l)),
                 guard: guard
                     .as_ref()
@@ -228,12 +228,12 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
                 causes: causes.memory(l),
                 ..pack.leave(l, clock)
             };
-            rest.give(set_bits(pack.active).map(leave).collect());
+            handover.give(set_bits(pack.active).map(leave).collect());
             break;
         }
     }
     pack.settle(task);
-    task.feed.add_lane_work(busy, offered);
+    task.queue.add_lane_work(busy, offered);
 }
 
 /// Begins anew in the lanes whose bit is set: apart from the loop, which is long.

@@ -2,7 +2,7 @@
 //!
 //! An L-stable method damps every perturbation whose hλ is large, one that ought to grow as well,
 //! and its error estimate sees nothing while the perturbation is far below the tolerance. The
-//! pivots of the method's own matrix show such growth ([`Pivots::growth`]). A step over which a
+//! pivots of the iteration matrix σI − J show such growth ([`Pivots::growth`]). A step over which a
 //! perturbation grows by more than e to the power of a limit is rejected, and the steps that
 //! follow are kept below it, until either the error estimate limits them or the growth ends.
 //!

@@ -5,45 +5,45 @@
 //! threads draw from the same queue, which the parts of a series lengthen. All systems go through
 //! the same lane code, whatever their place, so the answer of a system never depends on the others.
 
+mod claimed;
 mod compiled;
 pub(crate) mod drive;
 pub(crate) mod event;
-mod feed;
 pub(crate) mod guard;
-mod hand;
+mod handover;
 mod inlining;
 mod pack;
-mod pairs;
+mod pack_pairs;
 mod pool;
 pub(crate) mod ranges;
-mod rest;
 mod results;
 mod series;
+mod work_queue;
 
 use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
 use crate::method::erk::stepper::ErkStepper;
-use crate::method::linearised::Plan;
+use crate::method::linearised::JacobianPlan;
 use crate::method::rhs::{Erased, Inlined};
 use crate::method::rkc::stepper::RkcStepper;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use drive::drive;
-use feed::Feed;
+use handover::Handover;
 use inlining::Timing;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{
     Error, IS_UNOPTIMISED, Isa, Lanes, Scalar, System, ValidRange, computing_thread, cores, joined,
 };
 use pool::Pool;
-use rest::Rest;
+use work_queue::WorkQueue;
 
-/// How to use the processor.
+/// How to use the CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cpu {
     /// Number of threads; by default one for each core.
     pub threads: Option<usize>,
-    /// Instruction set; the widest the processor has unless said.
+    /// Instruction set; the widest the CPU has unless said.
     pub isa: Isa,
 }
 
@@ -60,13 +60,13 @@ impl Cpu {
     }
 }
 
-/// How systems are integrated on the processor.
+/// How systems are integrated on the CPU.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a, T> {
     pub(crate) on_lanes: &'a dyn OnLanes<T>,
     pub(crate) method: &'a Method,
     /// Where the method needs a Jacobian.
-    pub(crate) plan: Option<&'a Plan>,
+    pub(crate) plan: Option<&'a JacobianPlan>,
     pub(crate) cpu: &'a Cpu,
     pub(crate) options: &'a Options,
     pub(crate) monitor: &'a Monitor,
@@ -82,7 +82,7 @@ impl<T: Scalar> Run<'_, T> {
             return Err(Error::input(
                 "isa",
                 self.cpu.isa,
-                format!("this processor has no such instructions; it has {}", names.join(", ")),
+                format!("this CPU has no such instructions; it has {}", names.join(", ")),
             ));
         }
         Ok(())
@@ -97,10 +97,10 @@ impl<T: Scalar> Run<'_, T> {
         self.check()?;
         let threads = self.cpu.thread_count().min(inputs.len());
         let pool = Pool::lent(inputs.len(), threads, &mut outputs);
-        let feed = Feed::lent(*inputs, self.options, pool);
+        let queue = WorkQueue::lent(*inputs, self.options, pool);
         let ranges = self.on_lanes.ranges();
         let task =
-            self.task(&feed, &ranges, (inputs.dim(), inputs.n_params()), (inputs.len(), threads));
+            self.task(&queue, &ranges, (inputs.dim(), inputs.n_params()), (inputs.len(), threads));
         if threads == 1 && !IS_UNOPTIMISED {
             self.integrate(&task);
         } else {
@@ -116,18 +116,18 @@ impl<T: Scalar> Run<'_, T> {
             });
         }
         let first = (inputs.initial_state(0), inputs.params_of(0));
-        Ok(self.remarks(&feed, &first, inputs.len()))
+        Ok(self.remarks(&queue, &first, inputs.len()))
     }
 
     fn task<'t>(
         &'t self,
-        feed: &'t Feed<'t, T>,
+        queue: &'t WorkQueue<'t, T>,
         ranges: &'t [ValidRange],
         (dim, n_params): (usize, usize),
         (systems, threads): (usize, usize),
     ) -> Task<'t, T> {
         let (options, monitor) = (self.options, self.monitor);
-        Task { feed, options, ranges, dim, n_params, systems, threads, rest: None, monitor }
+        Task { queue, options, ranges, dim, n_params, systems, threads, handover: None, monitor }
     }
 
     /// What one thread does.
@@ -137,11 +137,16 @@ impl<T: Scalar> Run<'_, T> {
     }
 
     /// What was noticed, with state and parameters of one of so many systems.
-    fn remarks(&self, feed: &Feed<'_, T>, (y, p): &(Vec<T>, Vec<T>), systems: usize) -> Remarks {
+    fn remarks(
+        &self,
+        queue: &WorkQueue<'_, T>,
+        (y, p): &(Vec<T>, Vec<T>),
+        systems: usize,
+    ) -> Remarks {
         let warning = inlining::warning(self.on_lanes, self.cpu.isa, y, p, systems);
         Remarks {
             warnings: warning.into_iter().collect(),
-            busy_lanes: Some(feed.busy_lanes()),
+            busy_lanes: Some(queue.busy_lanes()),
             gpu_times: None,
         }
     }
@@ -150,7 +155,7 @@ impl<T: Scalar> Run<'_, T> {
 /// What the threads of a run share.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a, T> {
-    feed: &'a Feed<'a, T>,
+    queue: &'a WorkQueue<'a, T>,
     options: &'a Options,
     /// Where the model holds.
     ranges: &'a [ValidRange],
@@ -160,18 +165,18 @@ pub(crate) struct Task<'a, T> {
     systems: usize,
     threads: usize,
     /// Of a thread that runs a pair of packs, and then what is left in a single one.
-    rest: Option<&'a Rest<T>>,
+    handover: Option<&'a Handover<T>>,
     monitor: &'a Monitor,
 }
 
 /// What a thread does with a system, whatever its lanes.
 #[derive(Clone, Copy)]
 pub(crate) enum Job<'a, T> {
-    /// Integrates what the feed gives.
+    /// Integrates what the queue gives.
     Integrate {
         method: &'a Method,
         /// Of a method that needs a Jacobian.
-        plan: Option<&'a Plan>,
+        plan: Option<&'a JacobianPlan>,
         task: &'a Task<'a, T>,
     },
     /// Times the right-hand side.
@@ -186,7 +191,7 @@ pub(crate) trait OnLanes<T: Scalar>: Sync {
     /// True of a system that is interpreted, not compiled.
     fn is_interpreted(&self) -> bool;
 
-    /// Does a job with the lanes of an instruction set that the processor has.
+    /// Does a job with the lanes of an instruction set that the CPU has.
     fn run(&self, isa: Isa, job: Job<'_, T>);
 }
 
@@ -213,16 +218,16 @@ impl<T: Scalar, S: System, const INLINED: u8> OnLanes<T> for ByLanes<'_, S, INLI
         let work = Work::<T, S, INLINED> { system: self.0, job };
         if S::INTERPRETED {
             isa.dispatch_wide(work)
-        } else if const { S::TABULATED } && pairs::pay(isa, &job, self.0) {
+        } else if const { S::TABULATED } && pack_pairs::pay(isa, &job, self.0) {
             let Job::Integrate { method, plan, task } = job else { return };
-            let rest = Rest::new();
-            let task = &Task { rest: Some(&rest), ..*task };
+            let handover = Handover::new();
+            let task = &Task { handover: Some(&handover), ..*task };
             let work = || Work::<T, S, INLINED> {
                 system: self.0,
                 job: Job::Integrate { method, plan, task },
             };
             isa.dispatch_pair(work());
-            if !rest.is_empty() {
+            if !handover.is_empty() {
                 isa.dispatch(work());
             }
         } else {

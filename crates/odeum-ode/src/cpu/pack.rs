@@ -1,8 +1,8 @@
 //! The systems in the lanes of one pack: loading, storing, and what each is to reach next.
 
 use super::Task;
-use super::hand::Hand;
-use super::rest::Halfway;
+use super::claimed::ClaimedSystems;
+use super::handover::SuspendedSystem;
 use crate::method::stepper::{Cost, set_bits};
 use crate::stats::Stats;
 use crate::status::Status;
@@ -69,7 +69,7 @@ pub(super) struct Pack<L: Lanes> {
     /// The same for its evaluations of the right-hand side.
     pub(super) work_deadline: u64,
     lanes: [Lane; 64],
-    hand: Hand<L::Scalar>,
+    claimed: ClaimedSystems<L::Scalar>,
 }
 
 /// What became of a lane that reached its stop.
@@ -161,7 +161,7 @@ impl<L: Lanes> Pack<L> {
             deadline: u64::MAX,
             work_deadline: u64::MAX,
             lanes: [Lane::EMPTY; 64],
-            hand: Hand::new(),
+            claimed: ClaimedSystems::new(),
         }
     }
 
@@ -213,8 +213,8 @@ impl<L: Lanes> Pack<L> {
             return false;
         }
         let (s, slot, ensemble) = loop {
-            let Some((s, slot)) = self.hand.next(task.feed) else { return false };
-            let ensemble = task.feed.inputs(self.hand.pool(slot));
+            let Some((s, slot)) = self.claimed.next(task.queue) else { return false };
+            let ensemble = task.queue.inputs(self.claimed.pool(slot));
             if !ensemble.starts_invalid(s) {
                 break (s, slot, ensemble);
             }
@@ -222,7 +222,7 @@ impl<L: Lanes> Pack<L> {
         };
         let span = ensemble.span(s);
         // In the precision of what is compared with it: what starts at its level is at it.
-        let level = L::Scalar::from_f64(task.feed.level(self.hand.pool(slot), s)).to_f64();
+        let level = L::Scalar::from_f64(task.queue.level(self.claimed.pool(slot), s)).to_f64();
         self.lanes[l] = Lane { system: s, slot, span, level, loaded_at: clock, ..Lane::EMPTY };
         for (i, y) in self.y.iter_mut().enumerate() {
             y.set_lane(l, ensemble.states().at(s, i));
@@ -235,7 +235,7 @@ impl<L: Lanes> Pack<L> {
             self.given.set_lane(l, step);
             self.resuming |= 1 << l;
         }
-        self.hand.begin(slot);
+        self.claimed.begin(slot);
         self.cost.reset(l);
         self.active |= 1 << l;
         self.deadline = self.deadline.min(clock + u64::from(task.options.max_steps));
@@ -245,12 +245,12 @@ impl<L: Lanes> Pack<L> {
     }
 
     /// The system of lane `l` between two steps, without what others remember of it.
-    pub(super) fn leave(&self, l: usize, clock: u64) -> Halfway<L::Scalar> {
+    pub(super) fn leave(&self, l: usize, clock: u64) -> SuspendedSystem<L::Scalar> {
         let of = |all: &[L]| all.iter().map(|x| x.lane(l)).collect();
         let zero = L::Scalar::from_f64(0.0);
-        Halfway {
+        SuspendedSystem {
             lane: self.lanes[l],
-            pool: self.hand.pool(self.lanes[l].slot).clone(),
+            pool: self.claimed.pool(self.lanes[l].slot).clone(),
             attempts: clock - self.lanes[l].loaded_at,
             t: self.t.lane(l),
             h: self.h.lane(l),
@@ -267,11 +267,11 @@ impl<L: Lanes> Pack<L> {
     pub(super) fn take_up(
         &mut self,
         l: usize,
-        system: &Halfway<L::Scalar>,
+        system: &SuspendedSystem<L::Scalar>,
         task: &Task<L::Scalar>,
         clock: u64,
     ) {
-        let slot = self.hand.take_up(&system.pool);
+        let slot = self.claimed.take_up(&system.pool);
         self.lanes[l] = Lane { slot, loaded_at: clock - system.attempts, ..system.lane };
         for (place, value) in self.y.iter_mut().zip(&system.y) {
             place.set_lane(l, *value);
@@ -291,8 +291,8 @@ impl<L: Lanes> Pack<L> {
 
     /// Writes the result of a system that starts from no numbers.
     fn refuse(&mut self, s: usize, slot: usize, task: &Task<L::Scalar>) {
-        let pool = self.hand.pool(slot);
-        let (ensemble, results) = (task.feed.inputs(pool), pool.results());
+        let pool = self.claimed.pool(slot);
+        let (ensemble, results) = (task.queue.inputs(pool), pool.results());
         for i in 0..task.dim {
             // SAFETY: this pack drew `s` from the pool; i counts components.
             unsafe { results.write_state(s, i, ensemble.state(s, i)) };
@@ -300,14 +300,14 @@ impl<L: Lanes> Pack<L> {
         let (t, status) = (ensemble.span(s).0, Status::InvalidStart);
         // SAFETY: this pack drew `s` from the pool.
         unsafe { results.write_end(s, t, status, Stats::default()) };
-        self.hand.begin(slot);
-        self.hand.end(slot);
+        self.claimed.begin(slot);
+        self.claimed.end(slot);
         task.monitor.add_finished(1);
     }
 
     /// No system comes any more: counts what has ended.
     pub(super) fn settle(&mut self, task: &Task<L::Scalar>) {
-        self.hand.settle(task.feed);
+        self.claimed.settle(task.queue);
     }
 
     /// Sets stop and length of lane `l` for the piece it is in, after saving whatever falls on
@@ -353,7 +353,7 @@ impl<L: Lanes> Pack<L> {
     fn write_end(&mut self, l: usize, status: Status, task: &Task<L::Scalar>, clock: u64) {
         self.save_due(l, self.t.lane(l), task);
         let lane = self.lanes[l];
-        let (s, results) = (lane.system, self.hand.pool(lane.slot).results());
+        let (s, results) = (lane.system, self.claimed.pool(lane.slot).results());
         for (i, y) in self.y.iter().enumerate() {
             // SAFETY: this pack drew `s` from the pool; i counts components.
             unsafe { results.write_state(s, i, y.lane(l)) };
@@ -374,7 +374,7 @@ impl<L: Lanes> Pack<L> {
         let next = if status.is_success() { self.h.abs().lane(l) } else { L::Scalar::default() };
         // SAFETY: as above.
         unsafe { results.write_next_step(s, next) };
-        self.hand.end(lane.slot);
+        self.claimed.end(lane.slot);
         task.monitor.add_finished(1);
     }
 
@@ -452,7 +452,7 @@ impl<L: Lanes> Pack<L> {
                 break;
             }
             let lane = &mut self.lanes[l];
-            let results = self.hand.pool(lane.slot).results();
+            let results = self.claimed.pool(lane.slot).results();
             for (i, y) in self.y.iter().enumerate() {
                 // SAFETY: this pack drew the system from the pool; the time is one of those that are saved.
                 unsafe { results.write_saved(lane.system, lane.saved as usize, i, y.lane(l)) };

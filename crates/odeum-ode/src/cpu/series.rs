@@ -1,8 +1,8 @@
 //! A series: threads integrate its parts while another one makes them and gives their solutions away.
 
 use super::Run;
-use super::feed::{Feed, Turn};
 use super::pool::Pool;
+use super::work_queue::{ProducerTask, WorkQueue};
 use crate::lent::Remarks;
 use crate::series::{Made, Parts};
 use odeum_core::{Error, Scalar, computing_thread, joined};
@@ -17,13 +17,13 @@ impl<T: Scalar> Run<'_, T> {
         let Some(first) = parts.next() else { return Ok(Remarks::default()) };
         let sizes = (first.ensemble.dim(), first.ensemble.n_params());
         let sample = (first.ensemble.initial_state(0), first.ensemble.params_of(0));
-        let feed = Feed::of_series(self.options, pool(first));
+        let queue = WorkQueue::of_series(self.options, pool(first));
         let ranges = self.on_lanes.ranges();
-        let task = self.task(&feed, &ranges, sizes, (systems, threads));
+        let task = self.task(&queue, &ranges, sizes, (systems, threads));
         std::thread::scope(|scope| {
-            let maker = feed.maker();
+            let maker = queue.maker();
             let another = |_| {
-                let at_work = feed.at_work();
+                let at_work = queue.at_work();
                 let work = || {
                     let _at_work = at_work;
                     self.integrate(&task);
@@ -33,29 +33,29 @@ impl<T: Scalar> Run<'_, T> {
             // Those that begin do the work of those that the system does not give.
             let begun: Vec<_> = (0..threads).filter_map(another).collect();
             if begun.is_empty() {
-                feed.complete();
+                queue.complete();
                 self.integrate(&task);
             }
             loop {
-                match feed.turn() {
-                    Turn::Make => match parts.next() {
-                        Some(made) => feed.add(pool(made)),
-                        None => feed.complete(),
+                match queue.turn() {
+                    ProducerTask::MakePart => match parts.next() {
+                        Some(made) => queue.add(pool(made)),
+                        None => queue.complete(),
                     },
-                    Turn::Give(pool) => {
+                    ProducerTask::DeliverSolution(pool) => {
                         if let Some((number, solution)) = pool.take() {
                             parts.ended(number, solution);
                         }
                     }
-                    Turn::Leave => break,
+                    ProducerTask::Stop => break,
                 }
             }
             drop(maker);
             begun.into_iter().for_each(joined);
         });
-        for (number, solution) in feed.rest() {
+        for (number, solution) in queue.undelivered() {
             parts.ended(number, solution);
         }
-        Ok(self.remarks(&feed, &sample, systems))
+        Ok(self.remarks(&queue, &sample, systems))
     }
 }

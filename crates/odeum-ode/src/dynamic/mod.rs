@@ -213,7 +213,7 @@ impl From<Problem> for DynSystem {
 }
 
 impl From<Arc<Reactor>> for DynSystem {
-    /// On processors, in double precision.
+    /// On CPUs, in double precision.
     fn from(reactor: Arc<Reactor>) -> DynSystem {
         Facts::of(&*reactor).with(Box::new(Gas(reactor)))
     }

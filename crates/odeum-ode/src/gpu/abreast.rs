@@ -3,12 +3,13 @@
 //!
 //! Mechanisms have such texts. Where shared memory does not hold 32 systems and the tables, a group of threads has each (`groups`).
 
-use super::layout::{Layout, WARP};
+use super::layout::Layout;
 use super::plan::Kernel;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::method::Method;
 use crate::method::device::Subject;
+use crate::solution::WARP;
 use odeum_cuda::{Limits, Text};
 
 const ABREAST: &str = include_str!("device/abreast.cuh");

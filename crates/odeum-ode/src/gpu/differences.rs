@@ -1,6 +1,6 @@
-//! Jacobians by differences in device code.
+//! Jacobians by finite differences in device code.
 
-use crate::method::linearised::{LEAST_ROUNDINGS, LEAST_SIZE, column_groups};
+use crate::method::linearised::{LEAST_EPSILONS, LEAST_SIZE, column_groups};
 use odeum_core::Pattern;
 use odeum_core::emit::{MatrixPlaces, Tables};
 use odeum_cuda::{Text, literal};
@@ -88,6 +88,6 @@ impl Differences {
     fn head(&self, text: &mut Text) {
         text.define("OD_COLUMN_GROUPS", self.groups.len());
         text.define("OD_LEAST_MOVED", literal(LEAST_SIZE));
-        text.define("OD_LEAST_ROUNDINGS", literal(LEAST_ROUNDINGS));
+        text.define("OD_LEAST_EPSILONS", literal(LEAST_EPSILONS));
     }
 }

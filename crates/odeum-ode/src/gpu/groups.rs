@@ -3,14 +3,15 @@
 
 use super::columns::Columns;
 use super::differences::Differences;
-use super::layout::{Layout, WARP};
+use super::layout::Layout;
 use super::parts::StepPart;
 use super::plan::Kernel;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::linalg::{GroupLu, StraightLu};
 use crate::method::device::{GroupKernel, Implicit, KeptJacobian, Subject};
-use crate::method::{JacobianBy, Method};
+use crate::method::{JacobianSource, Method};
+use crate::solution::WARP;
 use odeum_core::Graph;
 use odeum_core::emit::{self, Grouped, Tables};
 use odeum_cuda::{Limits, Text, literal};
@@ -120,7 +121,7 @@ struct Linear {
 /// By a group of `width` threads.
 fn grouped(
     system: &DeviceSystem,
-    by: JacobianBy,
+    by: JacobianSource,
     width: usize,
     entry: usize,
     single: bool,
@@ -132,7 +133,7 @@ fn grouped(
     let mut tables = lu.tables();
     tables.append(group.tables);
     let mut text = format!("{}\n{}", crate::linalg::GROUP_LU, group.text);
-    let differences = (by == JacobianBy::Differences)
+    let differences = (by == JacobianSource::FiniteDifferences)
         .then(|| Differences::new(&grouped.matrix_pattern(), places).grouped(&mut tables));
     text.extend(differences);
     Linear {
@@ -144,7 +145,7 @@ fn grouped(
         x: lu.x_entries(),
         unused: places.unused as usize,
         work: group.memory,
-        in_place: group.in_place && by != JacobianBy::Differences,
+        in_place: group.in_place && by != JacobianSource::FiniteDifferences,
         uses_time: grouped.uses_time(),
     }
 }
@@ -201,8 +202,8 @@ fn straight(
     let layout = Layout::implicit(registers, wanted.len() * word, limits);
     let columns = if layout.shared > 0 { wanted } else { Columns::default() };
     let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, places, columns.spills));
-    let differences =
-        (by == JacobianBy::Differences).then(|| Differences::new(&pattern, places).straight());
+    let differences = (by == JacobianSource::FiniteDifferences)
+        .then(|| Differences::new(&pattern, places).straight());
     text.extend(differences);
     let linear = Linear {
         text,
@@ -232,7 +233,12 @@ fn write_states(text: &mut Text, n: usize, constant: &[usize]) {
 }
 
 /// Bytes of the structure `OdMemory` (device/system.cuh) with matrices of so many.
-fn memory(linear: &Linear, by: JacobianBy, matrices: usize, (dim, word, largest): Sizes) -> usize {
+fn memory(
+    linear: &Linear,
+    by: JacobianSource,
+    matrices: usize,
+    (dim, word, largest): Sizes,
+) -> usize {
     let part = |bytes: usize| bytes.next_multiple_of(16);
     let vectors = 2 + usize::from(linear.uses_time) - usize::from(linear.in_place) + vectors_of(by);
     let shared = part(linear.x * largest).max(part(linear.work.max(1).next_multiple_of(word)));
@@ -240,8 +246,8 @@ fn memory(linear: &Linear, by: JacobianBy, matrices: usize, (dim, word, largest)
 }
 
 /// Vectors that a Jacobian takes while it is evaluated.
-fn vectors_of(by: JacobianBy) -> usize {
-    if by == JacobianBy::Differences { 2 } else { 0 }
+fn vectors_of(by: JacobianSource) -> usize {
+    if by == JacobianSource::FiniteDifferences { 2 } else { 0 }
 }
 
 /// Bytes of a pointer in it.
@@ -283,7 +289,7 @@ pub(super) fn kernel(
     let is_beside = implicit.is_some_and(|i| i.kept == KeptJacobian::Beside);
     text.define("OD_JACOBIAN_BESIDE", u8::from(is_beside));
     text.define("OD_COMPLEX", u8::from(implicit.is_some_and(|i| i.complex)));
-    text.define("OD_BY_DIFFERENCES", u8::from(by == JacobianBy::Differences));
+    text.define("OD_BY_DIFFERENCES", u8::from(by == JacobianSource::FiniteDifferences));
     text.define("OD_WIDTH", layout.width);
     text.define("OD_GROUP_USES_TIME", u8::from(linear.uses_time));
     text.define("OD_IN_PLACE", u8::from(linear.in_place));
@@ -350,7 +356,7 @@ fn slopes(
     let dim = system.grouped.sizes().0;
     let width = width(dim, least_width);
     let linear = right_hand_side(system, width);
-    let bytes = memory(&linear, JacobianBy::default(), 0, (dim, word, 0));
+    let bytes = memory(&linear, JacobianSource::default(), 0, (dim, word, 0));
     let layout = Layout::group(width, bytes, 0, limits)?;
     Some(Planned { linear, layout, in_global: false, scratch: 0, columns: Columns::default() })
 }

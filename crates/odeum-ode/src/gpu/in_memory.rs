@@ -2,12 +2,12 @@
 
 use super::arena::{Offsets, Shape, Work};
 use super::kept::Kept;
-use super::lane::Lane;
 use super::launch::{blocks, launch, matrices};
 use super::order::{Costs, Ordered};
 use super::run::Ready;
 use super::source::Traits;
 use super::stop::{check_queue, no_more, watched};
+use super::stream_workspace::StreamWorkspace;
 use super::system::DeviceSystem;
 use super::task::{self, Lists, Resident, Task};
 use crate::lent::Inputs;
@@ -27,7 +27,7 @@ pub(super) struct InMemory<T, D: Device> {
     kept: Arc<Kept<D>>,
     ready: Ready<D>,
     /// There until the end.
-    lane: Option<Lane<D>>,
+    lane: Option<StreamWorkspace<D>>,
     offsets: Offsets,
     /// What systems cost is known: they were integrated before.
     is_counted: bool,
@@ -101,7 +101,7 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
     }
 
     /// Its stream and memory, until the end.
-    pub(super) fn lane(&mut self) -> Option<&mut Lane<D>> {
+    pub(super) fn lane(&mut self) -> Option<&mut StreamWorkspace<D>> {
         self.lane.as_mut()
     }
 
@@ -169,7 +169,7 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         match monitor {
             None => lane.stream.wait()?,
             Some(monitor) => {
-                let Lane { stream, arena, .. } = lane;
+                let StreamWorkspace { stream, arena, .. } = lane;
                 let stop = || no_more(&self.kept.device, arena, offsets.next, 1);
                 watched(|| stream.wait(), || monitor.is_stopped(), stop)?;
             }
@@ -282,7 +282,11 @@ fn waits<D: Device>(ready: &Ready<D>, kept: &Kept<D>, systems: usize) -> bool {
 }
 
 /// Results of systems that have not run: times, steps and counts are zero, saved states NaN.
-fn clear<D: Device>(lane: &mut Lane<D>, offsets: &Offsets, systems: usize) -> Result<(), Error> {
+fn clear<D: Device>(
+    lane: &mut StreamWorkspace<D>,
+    offsets: &Offsets,
+    systems: usize,
+) -> Result<(), Error> {
     let Offsets { results, saved, stats, status, end, .. } = *offsets;
     let of_status = (status..status + systems, Status::NotRun as u8);
     for (bytes, value) in [(results..saved, 0), (saved..stats, 0xff), (stats..end, 0), of_status] {

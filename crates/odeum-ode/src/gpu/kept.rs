@@ -1,11 +1,11 @@
 //! What is kept of a device between calls: kernels, and streams with their memory.
 
-use super::lane::Lane;
 use super::late::Late;
 use super::order::Order;
 use super::plan::{self, Kernel};
 use super::recent::Recent;
 use super::staging::Staging;
+use super::stream_workspace::StreamWorkspace;
 use odeum_core::{Error, lock};
 use odeum_cuda::{Device, Gpu, Kernel as _, Limits, Memory, Stream};
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub(super) struct Kept<D: Device> {
     pub(super) largest_batch: usize,
     loaded: Mutex<Recent<Arc<Kernel>, Place<D>>>,
     /// Streams and their memory that no run is using.
-    lanes: Mutex<Vec<Lane<D>>>,
+    lanes: Mutex<Vec<StreamWorkspace<D>>>,
     /// Page-locked memory that no run is using.
     staging: Mutex<Vec<Staging<D>>>,
     /// Streams without memory that no run is using.
@@ -121,11 +121,13 @@ impl<D: Device> Kept<D> {
     }
 
     /// A lane whose arena has at least this many bytes: an idle one, or a new one.
-    pub(super) fn lane(&self, bytes: usize) -> Result<Lane<D>, Error> {
+    pub(super) fn lane(&self, bytes: usize) -> Result<StreamWorkspace<D>, Error> {
         match idle(&self.lanes, |lane| lane.arena.bytes() >= bytes) {
             // One that is too small makes room for its successor.
-            Some(lane) => lane.with_room(self, bytes).or_else(|_| Lane::new(self, bytes)),
-            None => Lane::new(self, bytes),
+            Some(lane) => {
+                lane.with_room(self, bytes).or_else(|_| StreamWorkspace::new(self, bytes))
+            }
+            None => StreamWorkspace::new(self, bytes),
         }
     }
 
@@ -171,7 +173,7 @@ impl<D: Device> Kept<D> {
     }
 
     /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
-    pub(super) fn keep(&self, lane: Lane<D>) {
+    pub(super) fn keep(&self, lane: StreamWorkspace<D>) {
         if lane.stream.wait().is_ok() && self.keeps(lane.bytes(), self.idle_bytes()) {
             lock(&self.lanes).push(lane);
         }
@@ -251,7 +253,7 @@ impl<D: Device> Kept<D> {
     }
 
     fn idle_bytes(&self) -> usize {
-        lock(&self.lanes).iter().map(Lane::bytes).sum()
+        lock(&self.lanes).iter().map(StreamWorkspace::bytes).sum()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Starting a kernel.
 
 use super::kept::{Kept, Loaded};
-use super::lane::Lane;
 use super::layout::Layout;
+use super::stream_workspace::StreamWorkspace;
 use super::task::Task;
 use crate::method::device::Storage;
 use odeum_core::{Error, Scalar};
@@ -18,7 +18,7 @@ pub(super) unsafe fn launch<T: Scalar, D: Device>(
     layout: &Layout,
     fraction: usize,
     task: &Task<T>,
-    lane: &mut Lane<D>,
+    lane: &mut StreamWorkspace<D>,
 ) -> Result<(), Error> {
     let blocks = blocks(device, loaded, layout, fraction, task.n_systems as usize);
     let mut task = *task;
@@ -32,7 +32,7 @@ pub(super) fn matrices<D: Device>(
     device: &Kept<D>,
     layout: &Layout,
     blocks: usize,
-    lane: &mut Lane<D>,
+    lane: &mut StreamWorkspace<D>,
 ) -> Result<u64, Error> {
     match layout.global {
         0 => Ok(0),

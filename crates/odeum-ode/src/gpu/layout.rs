@@ -1,6 +1,7 @@
 //! How a kernel is laid out on a GPU: where slopes are kept, how large blocks are.
 
 use crate::method::device::{LanesNeeds, Storage, ThreadNeeds};
+use crate::solution::WARP;
 use odeum_cuda::Limits;
 
 /// Components up to which loops over them are unrolled.
@@ -8,9 +9,6 @@ pub(crate) const UNROLLED_COMPONENTS: usize = 64;
 
 /// Registers of a thread up to which everything is unrolled in them.
 const MOST_UNROLLED: usize = 160;
-
-/// Lanes of a warp.
-pub(crate) const WARP: usize = 32;
 
 /// Shared memory the hardware keeps of each block.
 const RESERVED: usize = 1024;

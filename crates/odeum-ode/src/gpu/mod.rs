@@ -21,7 +21,6 @@ mod in_place;
 #[doc(hidden)]
 pub mod inspect;
 mod kept;
-mod lane;
 mod late;
 mod launch;
 mod layout;
@@ -39,6 +38,7 @@ mod solution;
 mod source;
 mod staging;
 mod stop;
+mod stream_workspace;
 mod system;
 mod task;
 mod worker;

@@ -6,7 +6,7 @@ use odeum_cuda::{Device, Gpu, Pinned};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// Numbers in page-locked memory of this computer, which GPUs read and write without help of the processor.
+/// Numbers in page-locked memory of this computer, which GPUs read and write without help of the CPU.
 ///
 /// [`Solver::solve_into`](crate::Solver::solve_into) by a stiff method recognises such memory, whoever reserved it: of states and
 /// parameters, and of end states, times, saved states and counts, arrays in which the systems follow each other travel between here and the

@@ -25,8 +25,8 @@ pub enum StepPart {
     Jacobian,
     /// f with its Jacobian, and the factors of σI − J.
     Factors,
-    /// The solution of a linear system by these factors.
-    Solution,
+    /// A linear system solved by these factors.
+    Solve,
 }
 
 /// Times of a part for each system in the shorter and the longer launch: what they differ by is the part alone.
@@ -37,7 +37,7 @@ const LAUNCHES: usize = 3;
 impl StepPart {
     /// All parts.
     pub const ALL: [StepPart; 4] =
-        [StepPart::Rhs, StepPart::Jacobian, StepPart::Factors, StepPart::Solution];
+        [StepPart::Rhs, StepPart::Jacobian, StepPart::Factors, StepPart::Solve];
 
     /// What is 1 in the text of its kernel.
     pub(super) fn flag(self) -> &'static str {
@@ -45,7 +45,7 @@ impl StepPart {
             StepPart::Rhs => "OD_PART_RHS",
             StepPart::Jacobian => "OD_PART_JACOBIAN",
             StepPart::Factors => "OD_PART_FACTORS",
-            StepPart::Solution => "OD_PART_SOLUTION",
+            StepPart::Solve => "OD_PART_SOLVE",
         }
     }
 
@@ -76,7 +76,7 @@ pub(super) fn method() -> Method {
 pub(super) struct Measured<T> {
     /// For each system \[s\].
     pub(super) seconds: f64,
-    /// f, or the solution for f, component-major \[n × M\].
+    /// f, or what a solve makes of it, component-major \[n × M\].
     pub(super) values: Vec<T>,
 }
 

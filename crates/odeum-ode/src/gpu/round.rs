@@ -12,10 +12,10 @@ use super::arena::{Offsets, Shape};
 use super::batch_parts::batch_parts;
 use super::in_place::InPlace;
 use super::kept::Kept;
-use super::lane::Lane;
 use super::launch::{blocks, launch_blocks, matrices};
 use super::run::Ready;
 use super::stop::{no_more, watched};
+use super::stream_workspace::StreamWorkspace;
 use super::task::Task;
 use super::worker::Job;
 use crate::status::Status;
@@ -61,7 +61,7 @@ struct Turns {
 
 /// Where the systems lie.
 struct Arena<D: Device> {
-    lane: Lane<D>,
+    lane: StreamWorkspace<D>,
     /// The address of matrices, where the kernel keeps them in global memory.
     matrices: u64,
     /// Behind the last launch, where one must not begin before the other has ended.
@@ -161,7 +161,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             lane.ordered(device, room, parts.len())?;
         }
         lane.put_shared(&offsets, job.inputs, &job.lists)?;
-        let Lane { stream, arena, .. } = &mut lane;
+        let StreamWorkspace { stream, arena, .. } = &mut lane;
         // SAFETY: the arena is live until the stream has been waited for, here.
         unsafe {
             stream.set_bytes(arena, offsets.counters(), 0)?;
@@ -179,7 +179,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         let writes = batches.iter().map(|_| Mutex::default()).collect();
         let turns = Turns { writes, ..Turns::default() };
         // Of explicit methods a status may be seen before the state that it is of: they do not publish it (step_loop.cuh).
-        let early = match job.method.jacobian_by() {
+        let early = match job.method.jacobian_source() {
             Some(_) => Early::new(&job.shape, &offsets, (job.batch, workers)),
             None => Early::never(),
         };
@@ -391,7 +391,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
     fn finished(&self) -> Result<usize, Error> {
         let mut handed_out = vec![0_u32; self.parts.len()];
         {
-            let Lane { stream, arena, .. } = &lock(&self.arena).lane;
+            let StreamWorkspace { stream, arena, .. } = &lock(&self.arena).lane;
             stream.read(arena, self.offsets.next, &mut handed_out)?;
         }
         let of_part =

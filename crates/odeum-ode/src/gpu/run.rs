@@ -4,7 +4,6 @@ use super::Cuda;
 use super::arena::Shape;
 use super::expect::Expected;
 use super::kept::{Kept, Loaded};
-use super::layout::WARP;
 use super::plan::{Kernel, Wanted, no_kernel, planned};
 use super::sink::Sink;
 use super::source::Traits;
@@ -18,6 +17,7 @@ use crate::method::device::Storage;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::GpuTimes;
+use crate::solution::WARP;
 use odeum_core::{Error, Scalar, cores};
 use odeum_cuda::{Device, Limits};
 use std::panic::resume_unwind;
@@ -80,7 +80,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     let (batch, workers) = batch_size(devices, &shape, inputs.len(), workers)?;
     let n_batches = inputs.len().div_ceil(batch);
     // Of stiff systems one may cost a hundred times what others do; and a block of systems abreast ends with its longest one.
-    let uneven = method.jacobian_by().is_some() || ready.iter().any(Ready::is_abreast);
+    let uneven = method.jacobian_source().is_some() || ready.iter().any(Ready::is_abreast);
     let job = Job {
         inputs,
         method,
@@ -229,7 +229,7 @@ impl<D: Device> Ready<D> {
         let kernel =
             planned(wanted).ok_or_else(|| no_kernel(system, method, &device.device.name()))?;
         let held = device.limits.multiprocessors * kernel.layout.systems();
-        let is_wanted = method.jacobian_by().is_some() && !traits.event && systems > held;
+        let is_wanted = method.jacobian_source().is_some() && !traits.event && systems > held;
         let expected = || {
             let widths = (false, device.least_width);
             let wanted = Wanted::new(system, method, traits, &device.limits, widths).costs();
@@ -239,7 +239,7 @@ impl<D: Device> Ready<D> {
         // Compiled side by side.
         std::thread::scope(|scope| {
             let expected = is_wanted.then(|| scope.spawn(expected));
-            if method.jacobian_by().is_some() && systems > held {
+            if method.jacobian_source().is_some() && systems > held {
                 // Who wants it has the error, if there is one.
                 scope.spawn(|| device.late());
             }

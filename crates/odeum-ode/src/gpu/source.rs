@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, UNROLLED_COMPONENTS};
 use super::task::{self, FLAG_FRACTION, FLAG_WARM};
-use crate::controller::{FEW_ROUNDINGS, LEAST_ERROR, Law, SHORTER};
+use crate::controller::{LEAST_ERROR, Law, SHORT_STEP_EPSILONS, SHORTER};
 use crate::cpu::drive::REACH;
 use crate::cpu::{event, guard, ranges};
 use crate::method::device::{NUMBERS, Storage, ThreadKernels, epsilon};
@@ -164,7 +164,7 @@ fn limits<T: Scalar>() -> [f64; 2] {
 }
 
 /// Components up to which loops over all of them are unrolled in a thread. What lies in local memory anyway gains
-/// nothing from straight code.
+/// nothing from straight-line code.
 fn unrolled_components(layout: &Layout) -> usize {
     if layout.storage == Storage::Local { 0 } else { UNROLLED_COMPONENTS }
 }
@@ -186,7 +186,7 @@ fn constants(text: &mut Text) {
     text.define("OD_LEAST_ERROR", format_args!("{LEAST_ERROR:?}f"));
     for (name, number) in [
         ("OD_REACH", REACH),
-        ("OD_FEW_ROUNDINGS", FEW_ROUNDINGS),
+        ("OD_SHORT_STEP_EPSILONS", SHORT_STEP_EPSILONS),
         ("OD_SHORTER", SHORTER),
         ("OD_TINY", TINY),
         ("OD_SMALL", first_step::SMALL),

@@ -5,7 +5,7 @@ use odeum_core::{Graph, System, ValidRange};
 use odeum_kinetics::{JacobianForm, Reactor};
 use std::sync::Arc;
 
-/// Species up to which reactors are recorded: straight code of more does not stay in the cache of instructions.
+/// Species up to which reactors are recorded: straight-line code of more does not stay in the cache of instructions.
 const MOST_RECORDED: usize = 20;
 
 /// A system of which device code is made: from a [`DynSystem`](crate::DynSystem), by reference.
@@ -13,7 +13,7 @@ const MOST_RECORDED: usize = 20;
 pub struct DeviceSystem {
     /// From tables, by groups of threads.
     pub(super) grouped: Arc<dyn Grouped>,
-    /// Recorded, where it can be: straight code is generated from it.
+    /// Recorded, where it can be: straight-line code is generated from it.
     pub(super) graph: Option<Arc<Graph>>,
     /// Where the model holds.
     pub(super) ranges: Vec<ValidRange>,

@@ -203,7 +203,7 @@ pub(crate) fn own_levels(options: &Options) -> Option<&[f64]> {
 
 /// How many of the counts of [`Stats`], in their order, a kernel counts for a system.
 pub(crate) fn n_counts(method: &Method, has_ranges: bool) -> usize {
-    let all = method.jacobian_by().is_some() || has_ranges;
+    let all = method.jacobian_source().is_some() || has_ranges;
     if all { Stats::COUNTS } else { Stats::OF_EXPLICIT }
 }
 

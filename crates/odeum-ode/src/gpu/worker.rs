@@ -7,17 +7,17 @@
 use super::arena::{Offsets, Shape};
 use super::in_place::InPlace;
 use super::kept::Kept;
-use super::lane::Lane;
 use super::launch::{blocks, launch, matrices};
-use super::layout::WARP;
 use super::run::Ready;
 use super::sink::{Sink, Taken};
 use super::staging::Staging;
+use super::stream_workspace::StreamWorkspace;
 use super::task::{Lists, Task};
 use crate::lent::Inputs;
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
+use crate::solution::WARP;
 use odeum_core::{Error, Scalar, lock};
 use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
@@ -88,7 +88,7 @@ impl<T: Scalar> Job<'_, T> {
         &self,
         device: &Kept<D>,
         ready: &Ready<D>,
-    ) -> Result<(Lane<D>, Staging<D>, usize), Error> {
+    ) -> Result<(StreamWorkspace<D>, Staging<D>, usize), Error> {
         let Ready { kernel, loaded, .. } = ready;
         let of = |room: usize| {
             let bytes = self.shape.bytes(room);
@@ -154,7 +154,7 @@ impl<T: Scalar> Job<'_, T> {
         &self,
         device: &Kept<D>,
         ready: &Ready<D>,
-        (lane, staging, room): (&mut Lane<D>, &mut Staging<D>, usize),
+        (lane, staging, room): (&mut StreamWorkspace<D>, &mut Staging<D>, usize),
         batch: usize,
     ) -> Result<(), Error> {
         let Range { start, end } = self.systems(batch);
@@ -175,7 +175,7 @@ impl<T: Scalar> Job<'_, T> {
         &self,
         device: &Kept<D>,
         ready: &Ready<D>,
-        (lane, staging): (&mut Lane<D>, &mut Staging<D>),
+        (lane, staging): (&mut StreamWorkspace<D>, &mut Staging<D>),
         range: Range<usize>,
     ) -> Result<(), Error> {
         let offsets = Offsets::new(&self.shape, range.len());

@@ -1,5 +1,5 @@
 // Entries of matrices: real numbers of either precision, or pairs of them as complex numbers. The same operations as
-// those of the processor (linalg/entry.rs).
+// those of the CPU (linalg/entry.rs).
 
 struct alignas(2 * sizeof(od_entry)) OdComplex {
     od_entry re, im;
@@ -93,7 +93,7 @@ struct OdWatch {
 template <class E>
 OD_FN auto od_watch(E sigma) -> OdWatch<decltype(od_size(sigma))> {
     typedef decltype(od_size(sigma)) Size;
-    const Size unit = Size(OD_LU_ROUNDINGS) * od_epsilon(Size(0));
+    const Size unit = Size(OD_PIVOT_EPSILONS) * od_epsilon(Size(0));
     return OdWatch<Size>{od_size(od_reciprocal(sigma)) * unit, -Size(od_inf()), true};
 }
 

@@ -53,8 +53,8 @@ impl<L: Lanes> Pivots<L> {
     }
 }
 
-/// Roundings of the sum of the sizes of a row by which a pivot may be wrong.
-pub(super) const ROUNDINGS: f64 = 16.0;
+/// By how many ε of the sum of the sizes of its row a pivot may be wrong.
+pub(super) const PIVOT_EPSILONS: f64 = 16.0;
 
 /// Assembles and factors σI − J; long, hence out of line.
 pub(crate) struct Factor<'a, L: Lanes, E> {
@@ -94,7 +94,7 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
         let limit = L::lit(1.0 / L::Scalar::EPSILON.sqrt());
         let mut good = zero.eq(zero);
         let inverse_shift = shift.recip();
-        let rounding = inverse_shift.size() * L::lit(ROUNDINGS * L::Scalar::EPSILON);
+        let rounding = inverse_shift.size() * L::lit(PIVOT_EPSILONS * L::Scalar::EPSILON);
         let mut growth = L::lit(f64::NEG_INFINITY);
         let mut next = 0;
         for k in 0..head {

@@ -1,5 +1,5 @@
-//! Linear algebra over lanes: sparse LU of the matrices of implicit methods, one per lane, all
-//! with the same pattern.
+//! Linear algebra over lanes: sparse LU of the iteration matrices σI − J of implicit methods, one per
+//! lane, all with the same pattern. σ is the shift, the inverse of a multiple of the step size.
 
 mod dense;
 mod entry;

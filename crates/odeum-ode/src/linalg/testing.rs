@@ -1,4 +1,4 @@
-//! Device text of linear algebra on the host device against lanes of the processor: what the tests of all widths share.
+//! Device text of linear algebra on the host device against lanes of the CPU: what the tests of all widths share.
 
 use super::{Complex, Entry, Factor, GROUP_LU, GroupLu, Lu, Pivots, Solve, StraightLu, Symbolic};
 use odeum_core::emit::MatrixPlaces;
@@ -284,7 +284,7 @@ pub(super) fn check(pattern: &Pattern, kind: &Kind, count: usize) {
             assert!((-1e-4..=0.0).contains(growth), "{growth}");
             continue;
         }
-        // On the processor, where the order is another one.
+        // On the CPU, where the order is another one.
         let reference = on_processor(pattern, system);
         let difference = x.iter().zip(&reference.0).map(|(a, b)| (a[0] - b).abs());
         let size = reference.0.iter().map(|b| b.abs()).fold(0.0, f64::max);
@@ -306,7 +306,7 @@ pub(super) fn check(pattern: &Pattern, kind: &Kind, count: usize) {
     assert_eq!(bits(&found), bits(&again));
 }
 
-/// The solution of a real matrix by lanes of the processor, in their own order, and what the pivots tell.
+/// The solution of a real matrix by lanes of the CPU, in their own order, and what the pivots tell.
 pub(super) fn on_processor(pattern: &Pattern, system: &System) -> (Vec<f64>, bool, f64) {
     let symbolic = Symbolic::new(pattern);
     let mut lu = Lu::<f64, f64>::new(&symbolic);
@@ -369,7 +369,7 @@ pub(super) fn in_order(pattern: &Pattern, kind: &Kind, system: &System) -> (bool
     (valid, growth)
 }
 
-/// The pivots of σI − J for dense matrices, whose order is that of the processor.
+/// The pivots of σI − J for dense matrices, whose order is that of the CPU.
 fn told(shift: f64, jacobian: &[&[f64]], kind: &Kind) -> Option<[(bool, f64); 2]> {
     let n = jacobian.len();
     let pattern = Pattern::dense(n, n);

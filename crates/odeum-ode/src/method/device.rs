@@ -1,8 +1,9 @@
-//! What a family of methods says to devices: its kernels, the numbers in their texts, and what their layout follows from.
+//! The device half of a family of methods: its kernels, the constants in their texts, and the quantities that determine their
+//! layout.
 //!
-//! `gpu` reads this and knows no family. Each says it in its own folder, in `device.rs`, beside its headers.
+//! `gpu` reads this and knows no family. Each family has its own in `device.rs` of its folder, beside its headers.
 
-use super::JacobianBy;
+use super::JacobianSource;
 use odeum_core::Graph;
 use odeum_core::emit::Signature;
 use odeum_cuda::Text;
@@ -36,7 +37,7 @@ pub(crate) struct Subject<'a> {
 
 /// A family of methods on devices.
 pub(crate) trait OnDevice {
-    /// Its kernel of the loop that integrates by groups of threads, or by straight code (gpu/device/integrate.cuh).
+    /// Its kernel of the loop that integrates by groups of threads, or by straight-line code (gpu/device/integrate.cuh).
     fn group_kernel(&self, subject: &Subject<'_>) -> GroupKernel;
 
     /// Name and text of its kernel of systems abreast (gpu/device/abreast.cuh), where there is one.
@@ -86,7 +87,7 @@ pub(crate) struct GroupKernel {
 
 /// What the kernel of an implicit method needs.
 pub(crate) struct Implicit {
-    pub(crate) jacobian: JacobianBy,
+    pub(crate) jacobian: JacobianSource,
     /// Where −J stays when the matrix has become factors.
     pub(crate) kept: KeptJacobian,
     /// Whether there are factors of a complex matrix, too.

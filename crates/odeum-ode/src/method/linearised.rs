@@ -11,7 +11,7 @@ use odeum_core::{Error, Graph, Lanes, Pattern, Program, Scalar};
 
 /// Where the Jacobian comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum JacobianBy {
+pub enum JacobianSource {
     /// The system's own ([`jacobian_in`](odeum_core::System::jacobian_in)), else derived from the recorded right-hand
     /// side: exact to rounding.
     #[default]
@@ -19,13 +19,13 @@ pub enum JacobianBy {
     /// Difference quotients, one evaluation of the right-hand side for each group of columns
     /// that share no row (Curtis, Powell & Reid, J. Inst. Math. Appl. 13 (1974) 117–119) and one
     /// for ∂f/∂t.
-    Differences,
+    FiniteDifferences,
 }
 
 /// What the threads of a run share about the Jacobian of a system, found once.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    source: Source,
+pub(crate) struct JacobianPlan {
+    evaluation: Evaluation,
     pattern: Pattern,
     symbolic: Symbolic,
     /// True when ∂f/∂t is zero everywhere.
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
 }
 
 #[derive(Debug)]
-enum Source {
+enum Evaluation {
     System,
     Programs {
         jacobian: Program,
@@ -43,7 +43,7 @@ enum Source {
     Differences(Vec<Vec<usize>>),
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Finds pattern, derivatives and the order of elimination, for a system of n equations: from
     /// the pattern of its own Jacobian, or else from its graph.
     ///
@@ -53,18 +53,18 @@ impl Plan {
         n: usize,
         own: Option<&Pattern>,
         graph: impl FnOnce() -> Result<Graph, Error>,
-        by: JacobianBy,
-    ) -> Result<Plan, Error> {
+        by: JacobianSource,
+    ) -> Result<JacobianPlan, Error> {
         let mut autonomous = false;
-        let (mut source, pattern) = match own {
-            Some(pattern) => (Source::System, pattern.clone()),
+        let (mut evaluation, pattern) = match own {
+            Some(pattern) => (Evaluation::System, pattern.clone()),
             None => {
                 let graph = graph()?;
                 let (entries, pattern) = graph.jacobian_of_changing();
                 autonomous = !graph.nodes().contains(&Node::Time);
                 let jacobian = Program::new(&entries);
                 let time = Program::new(&graph.time_derivative());
-                (Source::Programs { jacobian, time }, pattern)
+                (Evaluation::Programs { jacobian, time }, pattern)
             }
         };
         if (pattern.rows(), pattern.cols()) != (n, n) {
@@ -72,11 +72,11 @@ impl Plan {
             let remedy = format!("the Jacobian of {n} equations is {n} × {n}");
             return Err(Error::input("jacobian_pattern", found, remedy));
         }
-        if by == JacobianBy::Differences {
-            source = Source::Differences(column_groups(&pattern));
+        if by == JacobianSource::FiniteDifferences {
+            evaluation = Evaluation::Differences(column_groups(&pattern));
         }
         let symbolic = Symbolic::new(&pattern);
-        Ok(Plan { source, pattern, symbolic, autonomous })
+        Ok(JacobianPlan { evaluation, pattern, symbolic, autonomous })
     }
 
     /// The plan of factorisation.
@@ -96,17 +96,17 @@ impl Plan {
 
     /// Evaluations of the right-hand side that one Jacobian takes.
     pub(crate) fn evaluations(&self) -> u32 {
-        match &self.source {
-            Source::Differences(groups) => groups.len() as u32 + u32::from(!self.autonomous),
+        match &self.evaluation {
+            Evaluation::Differences(groups) => groups.len() as u32 + u32::from(!self.autonomous),
             _ => 0,
         }
     }
 
     fn workspace(&self) -> usize {
-        match &self.source {
-            Source::System => 0,
-            Source::Programs { jacobian, time } => jacobian.workspace().max(time.workspace()),
-            Source::Differences(_) => 2 * self.symbolic.dim(),
+        match &self.evaluation {
+            Evaluation::System => 0,
+            Evaluation::Programs { jacobian, time } => jacobian.workspace().max(time.workspace()),
+            Evaluation::Differences(_) => 2 * self.symbolic.dim(),
         }
     }
 }
@@ -142,7 +142,7 @@ pub(crate) struct Derivatives<L> {
 }
 
 impl<L: Lanes> Derivatives<L> {
-    pub(crate) fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &JacobianPlan) -> Self {
         let zero = L::lit(0.0);
         Derivatives { jacobian: vec![zero; plan.nnz()], dfdt: vec![zero; plan.symbolic().dim()] }
     }
@@ -163,7 +163,7 @@ impl<L: Lanes> Derivatives<L> {
 
 /// The derivative of f along a direction, (∂f/∂y) v + τ ∂f/∂t: with f and 1 it is y″.
 pub(crate) struct Along<'a, L> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: &'a JacobianPlan,
     /// v \[n\].
     pub(crate) direction: &'a [L],
     /// τ.
@@ -193,15 +193,15 @@ impl<L: Lanes> Outlined for Along<'_, L> {
 /// A system with the plan of its Jacobian.
 pub(crate) struct Linearised<'a, L: Lanes> {
     equations: &'a dyn Equations<L>,
-    plan: &'a Plan,
+    plan: &'a JacobianPlan,
 }
 
 impl<'a, L: Lanes> Linearised<'a, L> {
-    pub(crate) fn new(equations: &'a dyn Equations<L>, plan: &'a Plan) -> Self {
+    pub(crate) fn new(equations: &'a dyn Equations<L>, plan: &'a JacobianPlan) -> Self {
         Linearised { equations, plan }
     }
 
-    pub(crate) fn plan(&self) -> &'a Plan {
+    pub(crate) fn plan(&self) -> &'a JacobianPlan {
         self.plan
     }
 
@@ -223,7 +223,7 @@ impl<'a, L: Lanes> Linearised<'a, L> {
         out: &mut Derivatives<L>,
         work: &mut [L],
     ) {
-        if let Source::System = self.plan.source {
+        if let Evaluation::System = self.plan.evaluation {
             self.equations.slope_and_jacobian(at, slope, out, work);
             return;
         }
@@ -239,15 +239,15 @@ impl<'a, L: Lanes> Linearised<'a, L> {
         out: &mut Derivatives<L>,
         work: &mut [L],
     ) {
-        match &self.plan.source {
-            Source::System => self.equations.jacobian(at, out, work),
-            Source::Programs { jacobian, time } => {
+        match &self.plan.evaluation {
+            Evaluation::System => self.equations.jacobian(at, out, work),
+            Evaluation::Programs { jacobian, time } => {
                 L::outline(Interpreted { program: jacobian, at, out: &mut out.jacobian, work });
                 if !self.plan.autonomous {
                     L::outline(Interpreted { program: time, at, out: &mut out.dfdt, work });
                 }
             }
-            Source::Differences(groups) => self.differences(groups, at, slope, out, work),
+            Evaluation::Differences(groups) => self.differences(groups, at, slope, out, work),
         }
     }
 
@@ -293,19 +293,19 @@ impl<L: Lanes> Outlined for Interpreted<'_, L> {
 /// Where y is changed for a difference quotient: by the root of ε times |y|, or times this.
 pub(crate) const LEAST_SIZE: f64 = 1e-5;
 
-/// Roundings by which y is changed at least: the root of ε times |y| is below one where |y| is beyond 1/ε.
-pub(crate) const LEAST_ROUNDINGS: f64 = 64.0;
+/// By how many ε of itself y is changed at least: the root of ε times |y| is below one where |y| is beyond 1/ε.
+pub(crate) const LEAST_EPSILONS: f64 = 64.0;
 
 #[inline(always)]
 fn increment<L: Lanes>(x: L) -> L {
     let (size, epsilon) = (x.abs(), L::lit(L::Scalar::EPSILON));
     let root = (largest(size, L::lit(LEAST_SIZE)) * epsilon).sqrt();
-    largest(root, size * epsilon * L::lit(LEAST_ROUNDINGS))
+    largest(root, size * epsilon * L::lit(LEAST_EPSILONS))
 }
 
 struct Quotients<'a, L: Lanes> {
     equations: &'a dyn Equations<L>,
-    plan: &'a Plan,
+    plan: &'a JacobianPlan,
     group: &'a [usize],
     at: &'a Point<'a, L>,
     slope: &'a [L],

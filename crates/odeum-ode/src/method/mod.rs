@@ -16,7 +16,7 @@ pub(crate) mod stepper;
 
 pub use erk::Erk;
 pub use exponential::Exponential;
-pub use linearised::JacobianBy;
+pub use linearised::JacobianSource;
 pub use radau::Radau;
 pub use rkc::Rkc;
 pub use rosenbrock::Rosenbrock;
@@ -175,7 +175,7 @@ impl Method {
     }
 
     /// Where the Jacobian comes from, of a method that needs one.
-    pub fn jacobian_by(&self) -> Option<JacobianBy> {
+    pub fn jacobian_source(&self) -> Option<JacobianSource> {
         match self {
             Method::Erk(_) | Method::Rkc(_) => None,
             Method::Rosenbrock(rosenbrock) => Some(rosenbrock.jacobian),

@@ -1,8 +1,8 @@
-//! What methods share that factor one matrix at the start of each attempt: f and its derivatives there, and the factors of
-//! σI − J. Rosenbrock and exponential methods do.
+//! What Rosenbrock and exponential methods share, which factor one iteration matrix σI − J at the start of each attempt: f and
+//! its derivatives there, and the factors.
 
 use super::first_step;
-use super::linearised::{Along, Derivatives, Linearised, Plan};
+use super::linearised::{Along, Derivatives, JacobianPlan, Linearised};
 use super::stepper::{Attempt, Cost, Point, Start};
 use crate::linalg::{Factor, Lu, Pivots};
 use crate::tolerance::Weights;
@@ -34,7 +34,7 @@ impl<'a, L: Lanes> StepMatrix<'a, L> {
         }
     }
 
-    pub(crate) fn plan(&self) -> &'a Plan {
+    pub(crate) fn plan(&self) -> &'a JacobianPlan {
         self.equations.plan()
     }
 

@@ -86,7 +86,7 @@ pub(crate) fn poles_are_not_passed<T: Precision>(subject: &Subject) {
 /// Implicit methods with steps of one size end with a status where a pole is too fast for them.
 /// (Explicit ones go up with it, as polynomials do, until they overflow or the span ends.)
 pub(crate) fn fixed_steps_do_not_pass_poles<T: Precision>(subject: &Subject) {
-    if subject.method.jacobian_by().is_none() {
+    if subject.method.jacobian_source().is_none() {
         return;
     }
     for count in [7.0, 40.0, 333.0, 2000.0] {
@@ -189,7 +189,7 @@ pub(crate) fn ignitions_are_not_missed<T: Precision>(subject: &Subject) {
     let least = if double { 1e-100 } else { 1e-30 };
     let cases = [(10.0, 1e-12), (50.0, 1e-20), (100.0, least)];
     // What is that far below the tolerance only a Jacobian shows.
-    let seen = if subject.method.jacobian_by().is_some() { 3 } else { 1 };
+    let seen = if subject.method.jacobian_source().is_some() { 3 } else { 1 };
     for tol in [1e-2, 1e-4, 1e-6] {
         for first in FIRST {
             for (k, seed) in cases.into_iter().take(seen) {
@@ -312,7 +312,7 @@ impl System for Nothing {
 /// An unstable equilibrium that nothing disturbs costs a bounded number of steps.
 pub(crate) fn undisturbed_equilibria_end<T: Precision>(subject: &Subject) {
     // In single precision rounding limits the steps before the guard does.
-    if subject.method.jacobian_by().is_none() || T::EPSILON > 1e-10 {
+    if subject.method.jacobian_source().is_none() || T::EPSILON > 1e-10 {
         return;
     }
     let ensemble =
@@ -339,7 +339,7 @@ impl System for Inert {
 
 /// What does not grow because it is zero hides no slower growth.
 pub(crate) fn inert_unknowns_hide_no_growth<T: Precision>(subject: &Subject) {
-    if subject.method.jacobian_by().is_none() || T::EPSILON > 1e-10 {
+    if subject.method.jacobian_source().is_none() || T::EPSILON > 1e-10 {
         return;
     }
     let start = vec![T::from_f64(0.0), T::from_f64(1e-14)];
@@ -371,7 +371,7 @@ impl System for Season {
 
 /// A method that keeps its Jacobian learns in time that what decayed now grows.
 pub(crate) fn growth_that_begins_later_is_seen<T: Precision>(subject: &Subject) {
-    if subject.method.jacobian_by().is_none() || T::EPSILON > 1e-10 {
+    if subject.method.jacobian_source().is_none() || T::EPSILON > 1e-10 {
         return;
     }
     let ensemble = Ensemble::new(1, vec![T::from_f64(0.0)], (0.0, 400.0)).unwrap();

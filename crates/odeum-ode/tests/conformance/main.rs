@@ -72,7 +72,7 @@ macro_rules! conforms {
     };
 }
 
-/// The processor with these lanes and threads; with the widest lanes it has, where it lacks these.
+/// The CPU with these lanes and threads; with the widest lanes it has, where it lacks these.
 fn cpu(isa: odeum_ode::Isa, threads: usize) -> suite::Place {
     suite::Place::Device(processor(isa, threads))
 }
@@ -94,10 +94,10 @@ fn krylov(method: odeum_ode::Method) -> odeum_ode::Method {
     odeum_ode::Method::Exponential(exponential)
 }
 
-/// A Rosenbrock method whose Jacobian is by differences.
+/// A Rosenbrock method whose Jacobian is by finite differences.
 fn differences(method: odeum_ode::Method) -> odeum_ode::Method {
     let odeum_ode::Method::Rosenbrock(mut rosenbrock) = method else { return method };
-    rosenbrock.jacobian = odeum_ode::method::JacobianBy::Differences;
+    rosenbrock.jacobian = odeum_ode::method::JacobianSource::FiniteDifferences;
     odeum_ode::Method::Rosenbrock(rosenbrock)
 }
 

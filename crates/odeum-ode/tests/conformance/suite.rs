@@ -204,7 +204,7 @@ fn options<T: Precision>() -> Options {
 /// R6: the observed order of fixed steps is the stated one within 0.2.
 pub(crate) fn has_its_order(subject: &Subject) {
     let order = subject.method.order();
-    let implicit = subject.method.jacobian_by().is_some();
+    let implicit = subject.method.jacobian_source().is_some();
     // Over a longer span the leading terms of some Rosenbrock methods cancel here.
     let span = (0.0, if implicit { 1.0 } else { 5.0 });
     // Small enough for the leading term to rule, errors still well above rounding.

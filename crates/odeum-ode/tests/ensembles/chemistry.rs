@@ -24,7 +24,7 @@ fn hydrogen() -> Mechanism {
 }
 
 fn methods() -> Vec<Method> {
-    Method::all().into_iter().filter(|method| method.jacobian_by().is_some()).collect()
+    Method::all().into_iter().filter(|method| method.jacobian_source().is_some()).collect()
 }
 
 /// A reactor, from this temperature, pressure and these mass fractions on for a time.
@@ -156,7 +156,7 @@ fn many_reactors_end_as_each_does_among_few() {
     }
 }
 
-/// The ignition delays of mixtures by the kernels of GPUs, against those of the processor: a reactor that one thread
+/// The ignition delays of mixtures by the kernels of GPUs, against those of the CPU: a reactor that one thread
 /// has, and one by a warp from tables.
 #[test]
 fn ignitions_on_devices_are_as_late() {
@@ -357,7 +357,7 @@ fn tight_tolerances_hold_on_devices() {
     }
 }
 
-/// Explicit methods by a warp for each reactor, against those of the processor: equal steps and counts, and what must stay
+/// Explicit methods by a warp for each reactor, against those of the CPU: equal steps and counts, and what must stay
 /// stays.
 #[test]
 fn explicit_methods_by_groups_take_the_same_steps() {
@@ -444,12 +444,12 @@ fn abreast() -> (DynSystem, Ensemble<f64>, [Options; 5]) {
     (DynSystem::from(reactor), ensemble, all)
 }
 
-/// Equal steps and counts, ends and saved states as on the processor.
+/// Equal steps and counts, ends and saved states as on the CPU.
 fn assert_same_steps(found: &Solution<f64>, wanted: &Solution<f64>) {
     assert_eq!(found.status, wanted.status);
     for s in 0..found.status.len() {
         let what = format!("reactor {s}: {:?}", found.stats[s]);
-        // Lanes of the processor go on with the stages of a step that has no radius.
+        // Lanes of the CPU go on with the stages of a step that has no radius.
         let more = if wanted.status[s] == Status::SpectralRadius { 1000 } else { 0 };
         let (there, here) = (found.stats[s], wanted.stats[s]);
         assert!(here.nfev - there.nfev <= more, "{what}: {here:?}");

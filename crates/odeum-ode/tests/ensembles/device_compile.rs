@@ -11,7 +11,7 @@ use odeum_core::{Graph, Real, Symbol};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor, read};
 use odeum_ode::gpu::StepPart;
 use odeum_ode::gpu::inspect::{self, KernelText};
-use odeum_ode::method::JacobianBy;
+use odeum_ode::method::JacobianSource;
 use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
 use odeum_ode::{
     DynSystem, Error, FirstStep, Method, Options, Rosenbrock, Scalar, Tolerance, problems,
@@ -74,9 +74,10 @@ fn integrating_kernels() -> Vec<(String, KernelText)> {
         all.push((format!("{name} to a level, {}, f64", method.name()), kernel));
     }
     let Method::Rosenbrock(rodas4) = Method::rodas4() else { unreachable!() };
-    let by = Method::Rosenbrock(Rosenbrock { jacobian: JacobianBy::Differences, ..rodas4 });
+    let by =
+        Method::Rosenbrock(Rosenbrock { jacobian: JacobianSource::FiniteDifferences, ..rodas4 });
     let kernel = inspect::planned(system, &by, &options, 1).unwrap();
-    all.push((format!("{name}, rodas4 by differences, f64"), kernel));
+    all.push((format!("{name}, rodas4 by finite differences, f64"), kernel));
     for part in StepPart::ALL {
         let kernel = inspect::part(system, part, &options).unwrap();
         all.push((format!("{name}, {part:?}, f64"), kernel));

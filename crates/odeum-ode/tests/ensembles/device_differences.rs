@@ -1,11 +1,11 @@
-//! Jacobians by differences on devices against the processor: increments and groups of columns are the same, so counts of
+//! Jacobians by finite differences on devices against the CPU: increments and groups of columns are the same, so counts of
 //! evaluations are, and ends agree as far as the differences do.
 
 use crate::host;
 use odeum_core::{Real, Tape};
 use odeum_kinetics::{Kinetics, Reactor, read};
 use odeum_ode::gpu::inspect::Devices;
-use odeum_ode::method::JacobianBy;
+use odeum_ode::method::JacobianSource;
 use odeum_ode::problems::{self, WithSystem};
 use odeum_ode::{
     Cpu, Device, DynSystem, Ensemble, Isa, Method, Monitor, Options, Solver, System, Tolerance,
@@ -15,15 +15,17 @@ use std::sync::Arc;
 
 pub(crate) fn by_differences(mut method: Method) -> Method {
     match &mut method {
-        Method::Rosenbrock(rosenbrock) => rosenbrock.jacobian = JacobianBy::Differences,
-        Method::Radau(radau) => radau.jacobian = JacobianBy::Differences,
-        Method::Exponential(exponential) => exponential.jacobian = JacobianBy::Differences,
+        Method::Rosenbrock(rosenbrock) => rosenbrock.jacobian = JacobianSource::FiniteDifferences,
+        Method::Radau(radau) => radau.jacobian = JacobianSource::FiniteDifferences,
+        Method::Exponential(exponential) => {
+            exponential.jacobian = JacobianSource::FiniteDifferences
+        }
         _ => unreachable!("an explicit method has no Jacobian"),
     }
     method
 }
 
-/// Evaluations that a Jacobian takes, on the processor and by `width` threads on a device, and the end states, which must
+/// Evaluations that a Jacobian takes, on the CPU and by `width` threads on a device, and the end states, which must
 /// agree within `part` of the tolerance.
 #[track_caller]
 fn compared(

@@ -1,4 +1,4 @@
-//! Terminal events and ranges by the kernels of GPUs on the host device, against the processor.
+//! Terminal events and ranges by the kernels of GPUs on the host device, against the CPU.
 
 use crate::event::Clock;
 use crate::host;
@@ -77,7 +77,7 @@ fn on_device<T: Scalar>(
     devices.solve_any(system, ensemble, method, options, &Monitor::new()).unwrap()
 }
 
-/// What the device gives, after the check that it is what the processor gives: statuses, steps, evaluations and
+/// What the device gives, after the check that it is what the CPU gives: statuses, steps, evaluations and
 /// counts of ranges, and times and states within `tolerance`. `None` where no device code is executed.
 fn agreed<T: Compiled, S: System + Copy + Send + 'static>(
     system: S,

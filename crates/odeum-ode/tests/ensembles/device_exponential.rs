@@ -1,4 +1,4 @@
-//! Exponential methods by groups of threads against lanes of the processor.
+//! Exponential methods by groups of threads against lanes of the CPU.
 
 use crate::host;
 use odeum_core::{Real, System, Tape};
@@ -10,7 +10,7 @@ use odeum_ode::{
     Tolerance,
 };
 
-/// By the kernels on the host device, and by the processor.
+/// By the kernels on the host device, and by the CPU.
 fn both<S: System>(
     system: &S,
     ensemble: &Ensemble<f64>,

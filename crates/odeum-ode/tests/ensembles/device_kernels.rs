@@ -19,7 +19,7 @@ fn published() -> Options {
     Options::new(Tolerance::state_and_rate(1e-10)).first_step(FirstStep::Fraction(0.5)).segments(4)
 }
 
-/// Same statuses, steps and evaluations as on the processor, states within `tolerance`.
+/// Same statuses, steps and evaluations as on the CPU, states within `tolerance`.
 fn agrees<T: Compiled, S: System + Copy + Send + 'static>(
     kernel: &str,
     system: &S,

@@ -52,7 +52,7 @@ fn each_part_gives_what_it_is() {
                 for i in 0..3 {
                     // Of a solution what the matrix makes of it.
                     let (mut is, mut size) = (value[i], f[i].abs());
-                    if part == StepPart::Solution {
+                    if part == StepPart::Solve {
                         let product = |j: usize| jacobian[i][j] * value[j];
                         is = value[i] / (gamma * STEP) - (0..3).map(product).sum::<f64>();
                         size += (0..3).map(|j| product(j).abs()).sum::<f64>();

@@ -1,4 +1,4 @@
-//! Radau IIA on devices against the processor: the same steps, rejections and counts, the same ends.
+//! Radau IIA on devices against the CPU: the same steps, rejections and counts, the same ends.
 
 use crate::host;
 use odeum_core::{Real, Tape};

@@ -41,7 +41,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Numbers where they lie: memory of a host device is that of the processor.
+/// Numbers where they lie: memory of a host device is that of the CPU.
 fn lying_at(address: u64, count: usize, _owner: &SolutionOnGpu<f64, Host>) -> &[f64] {
     // SAFETY: so many numbers, which the owner keeps and nobody writes.
     unsafe { std::slice::from_raw_parts(address as *const f64, count) }

@@ -26,16 +26,16 @@ const END: f64 = 6.0;
 /// Where systems are integrated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Place {
-    Processor,
+    Cpu,
     /// The kernels of GPUs on the host device.
     Host,
 }
 
 /// The places where this can be done.
 pub(crate) fn places() -> Vec<Place> {
-    [Place::Processor, Place::Host]
+    [Place::Cpu, Place::Host]
         .into_iter()
-        .filter(|&place| place == Place::Processor || host::is_available())
+        .filter(|&place| place == Place::Cpu || host::is_available())
         .collect()
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn solve<T: Compiled>(
     options: &Options,
 ) -> Solution<T> {
     match place {
-        Place::Processor => {
+        Place::Cpu => {
             let solver = Solver::new(system, method, &Device::cpu(), options).unwrap();
             solver.solve(ensemble).unwrap()
         }
@@ -231,13 +231,14 @@ fn levels_that_longer_steps_reach_too_early() {
     for place in places() {
         // Compilers of kernels take long.
         let (methods, count) = match place {
-            Place::Processor => (Method::all(), 20_000),
+            Place::Cpu => (Method::all(), 20_000),
             Place::Host => (vec![Method::rkc(), Method::radau()], 2_000),
         };
         for method in methods {
             for tol in [1e-1, 1e-2] {
                 // At a tenth an explicit method may stay a tenth below where y goes.
-                let most = if tol > 0.05 && method.jacobian_by().is_none() { 0.8 } else { 0.99 };
+                let most =
+                    if tol > 0.05 && method.jacobian_source().is_none() { 0.8 } else { 0.99 };
                 let fraction = |s: usize| (s as f64 + 0.5) / count as f64;
                 let levels: Vec<f64> = (0..count).map(|s| 0.002 + most * fraction(s)).collect();
                 let tolerance = Tolerance::new(tol, 1e-3 * tol);
@@ -274,7 +275,7 @@ impl System for Relaxing {
 /// What is far below the tolerance, or a rounding of the level, is no crossing that a step may hide.
 #[test]
 fn a_component_that_relaxes_to_its_level_takes_few_steps() {
-    let methods = Method::all().into_iter().filter(|method| method.jacobian_by().is_some());
+    let methods = Method::all().into_iter().filter(|method| method.jacobian_source().is_some());
     for place in places() {
         for method in methods.clone() {
             let ensemble = Ensemble::repeated(&[2.0, 0.0], 2, (0.0, 50.0)).unwrap();
@@ -313,9 +314,9 @@ impl System for Forced {
 /// Stiffness divides the error estimate, so steps pass the test that are longer than periods.
 #[test]
 fn levels_that_a_forced_component_passes_in_every_period() {
-    let methods = Method::all().into_iter().filter(|method| method.jacobian_by().is_some());
+    let methods = Method::all().into_iter().filter(|method| method.jacobian_source().is_some());
     for place in places() {
-        let count = if place == Place::Processor { 500 } else { 60 };
+        let count = if place == Place::Cpu { 500 } else { 60 };
         let part = |s: usize, turn: f64| (s as f64 * turn).fract();
         let frequency = |s: usize| 0.5 + 2.5 * part(s, 0.618_033_988_7);
         let phase = |s: usize| 1.9 * part(s, 0.414_213_562_4) - 0.4;

@@ -134,7 +134,7 @@ impl<const M: i32> System for Decay<M> {
 }
 
 fn methods_with_jacobians() -> Vec<Method> {
-    Method::all().into_iter().filter(|m| m.jacobian_by().is_some()).collect()
+    Method::all().into_iter().filter(|m| m.jacobian_source().is_some()).collect()
 }
 
 /// The unit of time is not seen in the result, be its squares numbers or not.

@@ -1,4 +1,4 @@
-//! Ensembles on the processor, and the kernels of GPUs without one.
+//! Ensembles on the CPU, and the kernels of GPUs without one.
 
 // A helper that cannot go on fails the test.
 #![allow(clippy::unwrap_used)]

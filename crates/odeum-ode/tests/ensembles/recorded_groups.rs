@@ -1,4 +1,4 @@
-//! Recorded systems by groups of threads, or by one thread, on the host device, against programs of the processor.
+//! Recorded systems by groups of threads, or by one thread, on the host device, against programs of the CPU.
 
 use crate::device_compile::nvrtc;
 use odeum_core::emit::{Grouped, MatrixPlaces, straight};

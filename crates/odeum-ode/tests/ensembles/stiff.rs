@@ -5,7 +5,7 @@ use odeum_core::{Pattern, Tape};
 use odeum_ode::method::exponential::{self, Action};
 use odeum_ode::problems::{self, Problem};
 use odeum_ode::{
-    Controller, Device, DynSystem, Ensemble, Error, Exponential, FirstStep, JacobianBy, Method,
+    Controller, Device, DynSystem, Ensemble, Error, Exponential, FirstStep, JacobianSource, Method,
     Options, Radau, Real, Rosenbrock, Solution, Solver, Status, System, Tolerance,
 };
 
@@ -23,7 +23,7 @@ fn traced(system: &impl System) -> DynSystem {
 }
 
 fn stiff_methods() -> Vec<Method> {
-    Method::all().into_iter().filter(|m| m.jacobian_by().is_some()).collect()
+    Method::all().into_iter().filter(|m| m.jacobian_source().is_some()).collect()
 }
 
 /// Exponential methods by Krylov subspaces.
@@ -185,13 +185,17 @@ fn own_jacobians_and_difference_quotients_give_the_same_answer() {
 
 fn by_differences(method: &Method) -> Method {
     match method.clone() {
-        Method::Rosenbrock(rosenbrock) => {
-            Method::Rosenbrock(Rosenbrock { jacobian: JacobianBy::Differences, ..rosenbrock })
+        Method::Rosenbrock(rosenbrock) => Method::Rosenbrock(Rosenbrock {
+            jacobian: JacobianSource::FiniteDifferences,
+            ..rosenbrock
+        }),
+        Method::Radau(radau) => {
+            Method::Radau(Radau { jacobian: JacobianSource::FiniteDifferences, ..radau })
         }
-        Method::Radau(radau) => Method::Radau(Radau { jacobian: JacobianBy::Differences, ..radau }),
-        Method::Exponential(exponential) => {
-            Method::Exponential(Exponential { jacobian: JacobianBy::Differences, ..exponential })
-        }
+        Method::Exponential(exponential) => Method::Exponential(Exponential {
+            jacobian: JacobianSource::FiniteDifferences,
+            ..exponential
+        }),
         other => other,
     }
 }

@@ -14,7 +14,7 @@ fn suggested_methods_reach_the_references() {
     for problem in problems::all() {
         let Some(method) = problem.method.and_then(Method::from_name) else { continue };
         let stabilised = method.name() == "rkc";
-        let (rtol, floor, bound) = match method.jacobian_by() {
+        let (rtol, floor, bound) = match method.jacobian_source() {
             Some(_) => (1e-8, 1e-14, 1e-5),
             None if stabilised => (1e-7, 1e-4, 1e-3),
             None => (1e-11, 1e-4, 1e-5),

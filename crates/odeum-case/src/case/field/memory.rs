@@ -104,7 +104,7 @@ impl Needs<'_> {
         // Arrays of the case, of the simulation's own copy of the problem, and made ready for sweeps.
         let arrays = (copies * self.arrays.surroundings) as u128;
         let surroundings = arrays * NUMBER * grid.cells() as u128;
-        // A processor's weights near solid cells: for a cache line of a species another one at
+        // A CPU's weights near solid cells: for a cache line of a species another one at
         // most.
         let weights = match self.device {
             Device::Cpu(_) if self.arrays.mask => field / species.max(1) as u128,

@@ -6,8 +6,8 @@ use odeum_fields::{AXES, Grid, Mask};
 use odeum_ode::Real;
 use std::ops::Range;
 
-/// Roundings of the places by which a cell may miss a surface on which it lies.
-const ROUNDINGS: f64 = 4.0;
+/// By how many ε of its place a cell may miss a surface on which it lies.
+const SURFACE_EPSILONS: f64 = 4.0;
 
 /// A part of the box, its surface included.
 #[derive(Clone, Debug)]
@@ -132,11 +132,13 @@ impl Shape {
     pub(super) fn holds(&self, at: [f64; 3], grid: &Grid) -> bool {
         let mut wide = wide(grid);
         let rounding = |axis: usize, end: f64| {
-            ROUNDINGS * f64::EPSILON * (at[axis].abs() + end.abs() + grid.origin()[axis].abs())
+            SURFACE_EPSILONS
+                * f64::EPSILON
+                * (at[axis].abs() + end.abs() + grid.origin()[axis].abs())
         };
         match self {
             Shape::Ball { centre, radius } => {
-                let own = ROUNDINGS * f64::EPSILON * radius;
+                let own = SURFACE_EPSILONS * f64::EPSILON * radius;
                 let reach = radius + wide.fold(own, |sum, axis| sum + rounding(axis, centre[axis]));
                 square(at, *centre, grid) <= reach * reach
             }

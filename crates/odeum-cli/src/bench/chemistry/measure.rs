@@ -8,7 +8,7 @@ use super::states::States;
 use odeum_io::Finding;
 use odeum_kinetics::{JacobianForm, Reactor};
 use odeum_ode::gpu::StepPart;
-use odeum_ode::method::JacobianBy;
+use odeum_ode::method::JacobianSource;
 use odeum_ode::problems::Lorenz;
 use odeum_ode::{
     ArrayMut, Device, DynSystem, Ensemble, FirstStep, Inputs, Method, Monitor, Options, Outputs,
@@ -79,7 +79,7 @@ impl<'a> Study<'a> {
         self.states.0.len()
     }
 
-    /// Measures a part on the processor.
+    /// Measures a part on the CPU.
     pub(super) fn part(&self, part: Part, threads: Option<usize>) -> Result<Vec<Row>, Finding> {
         self.asked(self.runs(part, threads)).iter().map(|run| self.measure(part, run)).collect()
     }
@@ -221,8 +221,8 @@ impl<'a> Study<'a> {
             rtol: run.rtol,
             atol: run.rtol * ATOL_FRACTION,
             fixed_step: run.method.controller().fixed_step(),
-            jacobian: match run.method.jacobian_by() {
-                Some(JacobianBy::Differences) => "differences".into(),
+            jacobian: match run.method.jacobian_source() {
+                Some(JacobianSource::FiniteDifferences) => "differences".into(),
                 _ if run.approximate => "approximate".into(),
                 _ => "exact".into(),
             },

@@ -43,7 +43,7 @@ impl Part {
         all.iter().copied().filter(|part| on_gpu || !part.is_on_gpus_alone()).collect()
     }
 
-    /// Whether a processor has nothing like it.
+    /// Whether a CPU has nothing like it.
     pub(super) fn is_on_gpus_alone(self) -> bool {
         matches!(self, Part::Parts | Part::Calls)
     }
@@ -71,7 +71,7 @@ impl Part {
             Part::Tolerances => "Work and precision: rtol varied, atol = 1e-4 rtol",
             Part::Sizes => "From few reactors to many",
             Part::Orders => "Random order, and sorted by temperature",
-            Part::Jacobians => "Exact Jacobian, by differences, and approximate",
+            Part::Jacobians => "Exact Jacobian, by finite differences, and approximate",
             Part::Convergence => "Steps of one size",
             Part::Parts => "Parts of a step of rodas4, by kernels that do nothing else",
             Part::Calls => {

@@ -87,7 +87,7 @@ const PANELS: [Panel; 6] = [
     Panel {
         part: "jacobians",
         rows: |row| !is_on_gpu(row),
-        title: "Jacobians: exact, by differences, approximate",
+        title: "Jacobians: exact, by finite differences, approximate",
         x: "right-hand sides per reactor",
         y: TIME,
         points: |row| vec![(row.nfev as f64 / row.systems as f64, microseconds(row))],
@@ -99,7 +99,7 @@ const PANELS: [Panel; 6] = [
     Panel {
         part: "jacobians",
         rows: is_on_gpu,
-        title: "Jacobians on the GPU: exact, by differences, approximate",
+        title: "Jacobians on the GPU: exact, by finite differences, approximate",
         x: "reactors",
         y: TIME,
         points: |row| vec![(row.systems as f64, microseconds(row))],

@@ -2,7 +2,7 @@
 
 use super::measure::{RTOL, Study};
 use super::part::Part;
-use odeum_ode::method::JacobianBy;
+use odeum_ode::method::JacobianSource;
 use odeum_ode::{Controller, Cpu, Device, FirstStep, Isa, Method};
 
 /// Relative tolerances of the part on work and precision: finer where most users are.
@@ -13,7 +13,7 @@ const GPU_SIZES: [usize; 4] = [1024, 8192, 65_536, 262_144];
 const GPU_SIZES_OF_ETHANOL: [usize; 8] = [64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
 /// Of these the parts that vary something else take so many: more takes RKC minutes.
 const MANY_OF_ETHANOL: usize = 65_536;
-/// Reactors up to which the processor is measured beside a GPU: with more it takes no less time for each.
+/// Reactors up to which the CPU is measured beside a GPU: with more it takes no less time for each.
 const CPU_SYSTEMS: usize = 65_536;
 /// Reactors of the part on convergence, and how many steps they take.
 const FEW: usize = 512;
@@ -36,7 +36,7 @@ pub(super) struct Run {
 /// Where a run is made, and what of it is timed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
-    /// A processor.
+    /// A CPU.
     Cpu { threads: usize, isa: Isa },
     /// The GPU of this number: the kernel, over states that are there already.
     Kernel(usize),
@@ -104,9 +104,11 @@ impl Run {
 
     fn by_differences(mut self) -> Run {
         match &mut self.method {
-            Method::Rosenbrock(rosenbrock) => rosenbrock.jacobian = JacobianBy::Differences,
-            Method::Radau(radau) => radau.jacobian = JacobianBy::Differences,
-            Method::Exponential(method) => method.jacobian = JacobianBy::Differences,
+            Method::Rosenbrock(rosenbrock) => {
+                rosenbrock.jacobian = JacobianSource::FiniteDifferences
+            }
+            Method::Radau(radau) => radau.jacobian = JacobianSource::FiniteDifferences,
+            Method::Exponential(method) => method.jacobian = JacobianSource::FiniteDifferences,
             _ => {}
         }
         self
@@ -188,7 +190,7 @@ impl Study<'_> {
         runs
     }
 
-    /// The runs of a part on the processor.
+    /// The runs of a part on the CPU.
     pub(super) fn runs(&self, part: Part, threads: Option<usize>) -> Vec<Run> {
         let usual = |method: Method| self.usual(method);
         let mut runs = Vec::new();
@@ -254,7 +256,7 @@ impl Study<'_> {
         let mut runs = Vec::new();
         match part {
             Part::Methods | Part::Reactive => {
-                // What a core and the processor do of the same in the same run.
+                // What a core and the CPU do of the same in the same run.
                 let best = || self.usual(Method::rodas4());
                 runs.extend([best(), Run { place: processor, ..best() }]);
                 for method in self.methods() {

@@ -1,4 +1,4 @@
-//! Steps of fields on processors, timed there.
+//! Steps of fields on CPUs, timed there.
 
 use super::{Measured, Timed};
 use odeum_case::available::{Working, available_memory};

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 /// What it is about.
 pub(super) const ABOUT: &str = "sweeps over grids against the bandwidth of a copy";
 
-/// Edges of cubes measured on a processor unless said.
+/// Edges of cubes measured on a CPU unless said.
 const CPU_SIZES: [usize; 3] = [64, 128, 256];
 /// Edges of cubes measured on a GPU unless said: those of the paper's Fig. 8, and larger.
 const GPU_SIZES: [usize; 5] = [64, 128, 256, 512, 1024];

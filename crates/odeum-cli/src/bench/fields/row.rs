@@ -18,7 +18,7 @@ pub(super) struct Row {
     pub(super) cells: usize,
     /// Steps that were timed.
     pub(super) sweeps: usize,
-    /// Of a step: the median on a processor; on a GPU the best mean of many \[s\].
+    /// Of a step: the median on a CPU; on a GPU the best mean of many \[s\].
     pub(super) seconds: f64,
     /// 10⁶ cells a second.
     pub(super) mpoints_per_second: f64,

@@ -123,10 +123,10 @@ fn of_edge(n: usize) -> [[usize; 3]; 5] {
     [[n, 1, 1], [1, 1, n], [n, n, 1], [1, n, n], [n, 1, n]]
 }
 
-/// One thread of the processor; what the study does not use is refused.
+/// One thread of the CPU; what the study does not use is refused.
 fn cpu(args: &BenchArgs) -> Result<Cpu, Finding> {
     let refused = |field: &str, help: &str| {
-        Err(Finding::error("the study `fields --small` runs on one thread of the processor")
+        Err(Finding::error("the study `fields --small` runs on one thread of the CPU")
             .field(field)
             .help(help))
     };

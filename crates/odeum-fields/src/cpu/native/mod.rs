@@ -127,7 +127,7 @@ impl Code {
         Some(Code { memory, given, states, outputs, form: form.clone(), used })
     }
 
-    /// There is none for this processor.
+    /// There is none for this CPU.
     #[cfg(not(target_arch = "x86_64"))]
     pub(crate) fn new<T: Scalar>(_: &Program, _: &Form, _: Isa) -> Option<Code> {
         None

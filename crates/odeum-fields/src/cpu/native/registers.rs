@@ -1,6 +1,6 @@
 //! Which register holds what, and when.
 //!
-//! A pack is computed by straight code, so it is known when each value is read next. Results stay
+//! A pack is computed by straight-line code, so it is known when each value is read next. Results stay
 //! in registers until they have been read for the last time; of packs of rows and numbers, which
 //! can be loaded again, those are given up that are wanted last. Code that has more results at a
 //! time than registers is not made.

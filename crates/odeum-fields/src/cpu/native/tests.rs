@@ -145,7 +145,7 @@ fn agrees<T: Scalar>(isa: Isa, program: &Program, form: &Form, random: &mut Spli
     let scalars: Vec<T> = code.scalars(TIME, &FACTORS).collect();
     let mut non_finite = [T::from_f64(0.0); 16];
     let bytes = SPAN.map(|x| x * size_of::<T>());
-    // SAFETY: rows are as long as `POINTS`, outputs are rows of their own, and the processor has
+    // SAFETY: rows are as long as `POINTS`, outputs are rows of their own, and the CPU has
     // the instructions.
     unsafe { code.run(&pointers, &scalars, bytes, non_finite.as_mut_ptr()) };
     let mut finite = true;

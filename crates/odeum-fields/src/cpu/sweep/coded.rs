@@ -154,7 +154,7 @@ pub(super) fn potentials<L: Lanes>(
     let numbers = &origin.moment.numbers[1];
     // SAFETY: inputs and potentials are rows of whole cache lines, each of which is a pack or more, of
     // this thread's own memory but for the states, which nobody writes; codes are made for
-    // the instructions that the processor was asked for.
+    // the instructions that the CPU was asked for.
     unsafe { code.run(&scratch.pointers, numbers, bytes, non_finite.as_mut_ptr()) };
 }
 

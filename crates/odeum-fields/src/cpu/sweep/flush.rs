@@ -1,7 +1,7 @@
 //! Subnormal numbers are zero while a sweep runs.
 //!
 //! Fields that decay towards zero fill with numbers below the least normal one (1.2e-38 in f32), and
-//! processors take more than a hundred cycles for an operation on such. Sweeps take them as zero, and
+//! CPUs take more than a hundred cycles for an operation on such. Sweeps take them as zero, and
 //! write zero for them; all other results keep their bits.
 
 /// From here until it is dropped, operations of this thread take subnormal operands as zero and give
@@ -43,7 +43,7 @@ impl Drop for Flushed {
 #[inline]
 pub(crate) fn control() -> u32 {
     let mut register = 0_u32;
-    // SAFETY: every x86-64 processor has the instruction, which writes four bytes.
+    // SAFETY: every x86-64 CPU has the instruction, which writes four bytes.
     unsafe {
         std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack, preserves_flags));
     }
@@ -55,7 +55,7 @@ pub(crate) fn control() -> u32 {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn set_control(register: u32) {
-    // SAFETY: the value is one that this register had, but for bits that every x86-64 processor has.
+    // SAFETY: the value is one that this register had, but for bits that every x86-64 CPU has.
     unsafe {
         std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const register, options(nostack, preserves_flags));
     }
@@ -63,7 +63,7 @@ fn set_control(register: u32) {
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Flushed {
-    /// Other processors keep subnormal numbers.
+    /// Other CPUs keep subnormal numbers.
     pub(crate) fn begin() -> Flushed {
         Flushed {}
     }

@@ -45,7 +45,7 @@ pub(super) struct Nine<'a, T> {
     pub(super) ends: &'a [Ghost<T>; 2],
     /// What the ghosts of the four nearest rows have beside that.
     pub(super) corners: Option<Corners<T>>,
-    /// Values from what is read of the row above to what is asked for: the processor by itself
+    /// Values from what is read of the row above to what is asked for: the CPU by itself
     /// sees too late that it will be needed.
     pub(super) ahead: usize,
 }
@@ -131,7 +131,7 @@ pub(super) unsafe fn simulation<L: Lanes, const KIND: usize>(
             _ => one(x - 1),
         };
         let mut up = here.shifted_up(L::splat(before));
-        // A line has no row above, and the rows of a plane are one stream, which the processor sees.
+        // A line has no row above, and the rows of a plane are one stream, which the CPU sees.
         let ask = |x: usize| {
             if KIND != LINE && KIND != PLANE {
                 prefetch(above.wrapping_add(x));

@@ -1,4 +1,4 @@
-// The codes of cells that solid ones are near, written once. Edges as the processor's sweeps take
+// The codes of cells that solid ones are near, written once. Edges as the CPU's sweeps take
 // them.
 
 OD_FN unsigned od_code(const unsigned *mask, const OdCell &cell) {

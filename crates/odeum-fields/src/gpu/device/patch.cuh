@@ -5,7 +5,7 @@
 //
 // Fields have no ghost layers. The first ghost beyond a boundary follows from the cell before the
 // boundary: its mirror image, or that scaled and shifted (Dirichlet, Robin). Where two boundaries meet the
-// rules are applied along y, then z, then x, the order of the processor's sweeps. What stands
+// rules are applied along y, then z, then x, the order of the CPU's sweeps. What stands
 // farther out is never used. Along a periodic axis neighbours are read at the other end.
 
 #define OD_EACH(i, n) _Pragma("unroll") for (int i = 0; i < (n); ++i)

@@ -4,7 +4,7 @@ use super::super::Task;
 use super::super::drive::drive;
 use crate::method::Exponential;
 use crate::method::exponential::stepper::ExponentialStepper;
-use crate::method::linearised::{Linearised, Plan};
+use crate::method::linearised::{JacobianPlan, Linearised};
 use crate::method::rhs::Equations;
 use odeum_core::Lanes;
 use odeum_core::real::Outlined;
@@ -13,7 +13,7 @@ use odeum_core::real::Outlined;
 pub(super) struct ByExponential<'a, L: Lanes> {
     pub(super) method: &'a Exponential,
     pub(super) equations: &'a dyn Equations<L>,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a JacobianPlan,
     pub(super) task: &'a Task<'a, L::Scalar>,
 }
 

@@ -3,7 +3,7 @@
 use super::super::Task;
 use super::super::drive::drive;
 use crate::method::Radau;
-use crate::method::linearised::{Linearised, Plan};
+use crate::method::linearised::{JacobianPlan, Linearised};
 use crate::method::radau::stepper::RadauStepper;
 use crate::method::rhs::Equations;
 use odeum_core::Lanes;
@@ -13,7 +13,7 @@ use odeum_core::real::Outlined;
 pub(super) struct ByRadau<'a, L: Lanes> {
     pub(super) method: &'a Radau,
     pub(super) equations: &'a dyn Equations<L>,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a JacobianPlan,
     pub(super) task: &'a Task<'a, L::Scalar>,
 }
 

@@ -1,4 +1,4 @@
-// f and -J by differences of f, as the processor has them (method/linearised.rs): columns that share no row are a group,
+// f and -J by finite differences of f, as the CPU has them (method/linearised.rs): columns that share no row are a group,
 // whose components are moved at once, each by the root of eps times |y|, or by some roundings of y where that is more. Stands
 // before linearised.cuh.
 //
@@ -7,7 +7,7 @@
 
 OD_FN real od_increment(real x) {
     const real size = od_abs(x), root = od_sqrt(od_larger(size, OD_LEAST_MOVED) * OD_EPSILON);
-    return od_larger(root, size * OD_EPSILON * OD_LEAST_ROUNDINGS);
+    return od_larger(root, size * OD_EPSILON * OD_LEAST_EPSILONS);
 }
 
 #if OD_WIDTH > 1

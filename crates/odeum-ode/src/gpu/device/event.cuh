@@ -1,4 +1,4 @@
-// Ends a system where a component crosses its level. The rules and their reasons are those of the processor
+// Ends a system where a component crosses its level. The rules and their reasons are those of the CPU
 // (cpu/event.rs): false position by real steps, and a look at the cubic for crossings within a step, if it can be trusted.
 
 // What is known of the terminal event that a system approaches.

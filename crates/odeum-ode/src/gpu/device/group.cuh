@@ -5,7 +5,7 @@
 // through memory of the group, with a barrier in between. Sums are in a fixed order: every thread has the same bits.
 
 //
-// One thread alone has straight code, which knows which states never change: it has the OD_CHANGING others, of which e is
+// One thread alone has straight-line code, which knows which states never change: it has the OD_CHANGING others, of which e is
 // the component od_changing(e).
 
 #if OD_WIDTH == 1

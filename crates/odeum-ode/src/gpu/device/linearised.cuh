@@ -1,4 +1,4 @@
-// What implicit methods share: f and its derivatives, solutions with the factors of the matrix, the first step.
+// What implicit methods share: f and its derivatives, solves with the factors of the iteration matrix, the first step.
 
 // f and its derivatives at the state: `slope` and `jacobian()` of the memory, and `rate`. `moved`: f has not been
 // evaluated there.

@@ -1,7 +1,7 @@
-// One part of a step over and over, to learn what it costs by itself: f, f with -J, these with the factors, a solution.
+// One part of a step over and over, to learn what it costs by itself: f, f with -J, these with the factors, a solve.
 //
-// Generated before this file: OD_PART_RHS, OD_PART_JACOBIAN, OD_PART_FACTORS and OD_PART_SOLUTION, one of them 1. Of every
-// system the part is done task.max_steps times; its end state is f, or the solution for f. The whole part is done every
+// Generated before this file: OD_PART_RHS, OD_PART_JACOBIAN, OD_PART_FACTORS and OD_PART_SOLVE, one of them 1. Of every
+// system the part is done task.max_steps times; its end state is f, or what a solve makes of it. The whole part is done every
 // time, as each time begins from what the one before gave, times zero.
 
 // `values` with other numbers times zero.
@@ -48,7 +48,7 @@ od_part(const OdTask task) {
         real b[OD_EACH];
         OD_UNROLL_OWN
         for (int e = 0; e < OD_EACH; ++e) b[e] = real(0);
-#if OD_PART_SOLUTION
+#if OD_PART_SOLVE
         od_linearise(c, x, memory);
         od_factor_part(task, x, memory);
         od_keep_factors(memory);
@@ -56,7 +56,7 @@ od_part(const OdTask task) {
 #endif
 #pragma unroll 1
         for (unsigned turn = 0; turn < task.max_steps; ++turn) {
-#if OD_PART_SOLUTION
+#if OD_PART_SOLVE
             real rhs[OD_EACH];
             OD_OWN(e, i) rhs[e] = memory.slope[i];
             od_follow(rhs, b);

@@ -219,7 +219,7 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
     if (accepted) c.t = verdict.t_new;
 #if OD_LAW != OD_LAW_FIXED
     // What a factor makes of so short a step may be rounded to the same length again, or not move the time.
-    if (od_abs(attempt.step) < od_abs(c.t) * (real(OD_FEW_ROUNDINGS) * OD_EPSILON)) {
+    if (od_abs(attempt.step) < od_abs(c.t) * (real(OD_SHORT_STEP_EPSILONS) * OD_EPSILON)) {
         if (!accepted) {
             proposed = attempt.step * OD_SHORTER;
         } else if (od_abs(proposed) < od_abs(attempt.step)) {

@@ -3,9 +3,9 @@
 //! The order of elimination, the places of all entries and what each thread does are found once for a pattern, on the
 //! host. Levels of independent pivots are eliminated one after the other until a dense tail is left; the tail is
 //! inverted by Gauss–Jordan elimination, so that a solve is a few phases instead of as many as there are unknowns.
-//! Pivots come from the diagonal. They are watched as on the processor ([`Pivots`](super::Pivots)): each thread sums
+//! Pivots come from the diagonal. They are watched as on the CPU ([`Pivots`](super::Pivots)): each thread sums
 //! the sizes of the entries of its rows before the elimination, and those of the same rows of U after it, which a head
-//! keeps in place and a tail has told all threads as pivot rows. Both sums are those of the processor, up to
+//! keeps in place and a tail has told all threads as pivot rows. Both sums are those of the CPU, up to
 //! rounding.
 //!
 //! Device text: `entry.cuh` (numbers), `tail.cuh` (Gauss–Jordan), `lu.cuh` and `product.cuh` (what methods call). It
@@ -19,7 +19,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-use super::lu::ROUNDINGS;
+use super::lu::PIVOT_EPSILONS;
 use factors::Factors;
 use odeum_core::Pattern;
 use odeum_core::emit::{MatrixPlaces, Tables, with_ahead};
@@ -91,7 +91,7 @@ impl GroupLu {
         tables.count("OD_LU_LEVELS", levels.len());
         tables.count("OD_LU_ONE", self.factors.one() as usize);
         tables.count("OD_LU_UNUSED", self.factors.unused() as usize);
-        tables.count("OD_LU_ROUNDINGS", ROUNDINGS as usize);
+        tables.count("OD_PIVOT_EPSILONS", PIVOT_EPSILONS as usize);
         tables.count("OD_MATRIX_ENTRIES", self.factors.len as usize);
         tables.count("OD_TAIL_REGISTERS", tail::REGISTERS);
         tables.count("OD_TAIL", tail.size);

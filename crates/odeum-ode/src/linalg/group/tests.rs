@@ -1,4 +1,4 @@
-//! Groups of threads on the host device against lanes of the processor.
+//! Groups of threads on the host device against lanes of the CPU.
 
 use super::super::testing::*;
 use super::*;

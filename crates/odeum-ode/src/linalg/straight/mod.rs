@@ -1,8 +1,8 @@
-//! Sparse LU of σI − J by one GPU thread, as straight code.
+//! Sparse LU of σI − J by one GPU thread, as straight-line code.
 //!
 //! A thread that has a system to itself keeps matrix and vectors in registers, and registers have no addresses: every
 //! index must be a number in the text. So the elimination is written out pivot by pivot, in the order of the
-//! processor and without a dense tail: a zero that is known costs nothing. Pivots are watched as on the processor
+//! processor and without a dense tail: a zero that is known costs nothing. Pivots are watched as on the CPU
 //! ([`Pivots`](super::Pivots)).
 //!
 //! It is for small systems. A thread has registers for some hundred entries of double precision, twice as many of
@@ -17,7 +17,7 @@ mod pivots;
 mod tests;
 mod text;
 
-use super::lu::ROUNDINGS;
+use super::lu::PIVOT_EPSILONS;
 use odeum_core::Pattern;
 use odeum_core::emit::{MatrixPlaces, Tables};
 use pivots::Pivot;
@@ -64,7 +64,7 @@ impl StraightLu {
         let mut counts = Tables::default();
         counts.count("OD_MATRIX_ENTRIES", self.places.len as usize);
         counts.count("OD_X_ENTRIES", self.jacobian.rows());
-        counts.count("OD_LU_ROUNDINGS", ROUNDINGS as usize);
+        counts.count("OD_PIVOT_EPSILONS", PIVOT_EPSILONS as usize);
         let bodies = [
             ("OD_STRAIGHT_SHIFT\n", text::shift(&self.pivots, &self.jacobian)),
             ("OD_STRAIGHT_ASSEMBLE\n", text::assemble(&self.jacobian)),

@@ -1,4 +1,4 @@
-//! One thread for each system on the host device against lanes of the processor.
+//! One thread for each system on the host device against lanes of the CPU.
 
 use super::super::testing::*;
 use super::*;

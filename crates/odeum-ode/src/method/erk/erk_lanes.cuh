@@ -156,7 +156,7 @@ od_erk_lanes(const OdTask task) {
 #endif
         const int skipped = OD_FSAL && !probe_turn && !od_any_lane(active && !have_slope) ? 1 : 0;
         const int end = probe_turn ? 2 : OD_STAGES;
-        // In straight code for every stage: one right-hand side in a loop is slower by two thirds.
+        // In straight-line code for every stage: one right-hand side in a loop is slower by two thirds.
 #pragma unroll
         for (int e = 0; e < OD_STAGES; ++e) {
             if (e < skipped) continue;

@@ -34,7 +34,7 @@ struct OdSlopes {
 #endif
 
 // The state of stage e; gives its time as a fraction of the step. Where stages are in a loop, so are
-// the slopes before them: straight code for each stage is larger and slower (measured).
+// the slopes before them: straight-line code for each stage is larger and slower (measured).
 OD_FN real od_stage_state(const real (&y)[OD_N], real (&out)[OD_N], const OdSlopes &slopes, int e,
                           real h, bool euler) {
     const real at = od_reach(e, euler);

@@ -19,8 +19,8 @@ const KRYLOV: &str = concat!(
     include_str!("exponential.cuh")
 );
 
-/// Rows of the values beside those of the sums: for the doubt.
-const DOUBT_ROWS: usize = 2;
+/// Rows of the values beside those of the sums: for the estimate of the error of poles.
+const POLE_ERROR_ROWS: usize = 2;
 
 impl OnDevice for Exponential {
     fn group_kernel(&self, subject: &Subject<'_>) -> GroupKernel {
@@ -70,7 +70,7 @@ fn scratch(exponential: &Exponential, n: usize, word: usize) -> usize {
         Action::Krylov { max_dimension } => {
             let (most, tableau) = (krylov::dimension(n, max_dimension), exponential.tableau);
             let tasks = POLES.len() * scales(tableau).len();
-            let values = tableau.stages() + 1 + DOUBT_ROWS;
+            let values = tableau.stages() + 1 + POLE_ERROR_ROWS;
             let numbers = most * (2 * tasks + most + 1 + values);
             let hessenberg = (word * numbers + most * tasks).next_multiple_of(2 * word);
             (hessenberg + word * most * (n + 1)).next_multiple_of(64)
@@ -106,7 +106,7 @@ fn write_series(text: &mut Text, tableau: &Tableau) {
     text.table_in_memory("int", "od_least(int j)", "j", &least);
 }
 
-/// The scales of the arguments of all functions, and those of the doubt.
+/// The scales of the arguments of all functions, and those of the estimate of the error of poles.
 fn scales(tableau: &Tableau) -> Vec<f64> {
     let functions = (0..tableau.stages()).flat_map(|j| tableau.functions_of(j));
     let mut scales = vec![1.0, HALF];
@@ -134,7 +134,7 @@ fn write_subspaces(text: &mut Text, tableau: &Tableau) {
     let tasks = POLES.len() * scales.len();
     text.define("OD_ENOUGH", literal(krylov::ENOUGH));
     text.define("OD_FIRST_LOOK", krylov::FIRST_LOOK);
-    text.define("OD_ROUNDINGS", literal(krylov::ROUNDINGS));
+    text.define("OD_BREAKDOWN_EPSILONS", literal(krylov::BREAKDOWN_EPSILONS));
     text.define("OD_POLES", POLES.len());
     text.define("OD_TASKS", tasks);
     text.define("OD_HALF", literal(HALF));
@@ -143,10 +143,10 @@ fn write_subspaces(text: &mut Text, tableau: &Tableau) {
 
     let times = |a: f64, [re, im]: [f64; 2]| [a * re, a * im];
     // Conjugates of the poles are not solved for: each solution counts twice.
-    let doubt: Vec<[f64; 2]> = RESIDUES[0].iter().map(|&of| times(-2.0 * HALF, of)).collect();
-    write_complex(text, "od_exp", "int p", "p", &doubt);
+    let pole_error: Vec<[f64; 2]> = RESIDUES[0].iter().map(|&of| times(-2.0 * HALF, of)).collect();
+    write_complex(text, "od_exp", "int p", "p", &pole_error);
 
-    let (value_rows, end_rows) = (stages + 1 + DOUBT_ROWS, stages + 1);
+    let (value_rows, end_rows) = (stages + 1 + POLE_ERROR_ROWS, stages + 1);
     text.define("OD_VALUE_ROWS", value_rows);
     let mut values = vec![[0.0; 2]; stages * value_rows * tasks];
     let mut ends = vec![[0.0; 2]; stages * end_rows * tasks];

@@ -1,13 +1,13 @@
 // phi functions of a Hessenberg matrix by rational approximation: hessenberg.rs beside this file.
 //
-// A task is a system (c H - theta I) x = b, for one of the poles and one of the scales c that the methods and the doubt
+// A task is a system (c H - theta I) x = b, for one of the poles and one of the scales c that the methods and the estimate of the error of poles
 // need. A thread has whole tasks. It makes the matrix upper triangular from the last row up, by operations on two
 // neighbouring columns; for each row it then needs one number, which takes the place of an entry of the column at
 // work and is replaced by one of the solution.
 //
 // Generated before this file: OD_DIMENSION, OD_POLES, OD_TASKS, OD_VALUE_ROWS, OD_HALF, od_scale(s), od_pole_re(p),
 // od_pole_im(p), and the coefficients of solutions: od_value_re(j, r, q), od_value_im(j, r, q) in the values,
-// od_end_re(j, r, q), od_end_im(j, r, q) in the ends, od_exp_re(p), od_exp_im(p) in the doubt.
+// od_end_re(j, r, q), od_end_im(j, r, q) in the ends, od_exp_re(p), od_exp_im(p) in that estimate.
 
 // Rows of the values: g(H) e1 of the sums that are not complete, then phi1(H) e1 - phi1(H/2) e1 / 2, and phi1(H/2) e1.
 #define OD_WHOLE_ROW (OD_STAGES + 1)
@@ -113,7 +113,7 @@ OD_FN void od_hessenberg_values(const OdGroup &g, OdHessenberg &h, int j, int m)
 }
 
 // The error of phi1(H) e1 as doubling shows it, from the values; the solutions are lost.
-OD_FN real od_hessenberg_doubt(const OdGroup &g, OdHessenberg &h, int m) {
+OD_FN real od_hessenberg_pole_error(const OdGroup &g, OdHessenberg &h, int m) {
 #pragma unroll 1
     for (int p = (int)g.slot; p < OD_POLES; p += OD_WIDTH) {
         const int rhs = OD_POLES + p;

@@ -7,7 +7,7 @@
 //! all functions (Schmelzer & Trefethen, ETNA 29 (2007) 1); their residues were fitted by
 //! least squares at the images of 240 Chebyshev points (`validation/phi_residues.py`).
 //!
-//! Off the real axis the errors grow, to 1e-7 at z = ±3i: [`Hessenberg::doubt`] finds them.
+//! Off the real axis the errors grow, to 1e-7 at z = ±3i: [`Hessenberg::pole_error`] finds them.
 
 use super::tableau::Function;
 use crate::linalg::{Complex, Entry};
@@ -81,7 +81,7 @@ pub(super) const RESIDUES: [[[f64; 2]; 7]; 6] = [
     ],
 ];
 
-/// The scale of the doubt, which compares a step with two of half its length.
+/// The scale of the estimate of the error of poles, which compares a step with two of half its length.
 pub(super) const HALF: f64 = 0.5;
 
 /// What functions add to sums, by the scales c of their arguments.
@@ -194,7 +194,7 @@ impl<L: Lanes> Hessenberg<L> {
     /// The error of φ₁(H)e₁ as doubling shows it, φ₁(2z) = (φ₁(z) + exp(z) φ₁(z))/2: the 2-norm of
     /// the difference.
     #[inline(always)]
-    pub(super) fn doubt(&mut self, m: usize) -> L {
+    pub(super) fn pole_error(&mut self, m: usize) -> L {
         let Hessenberg { most, entries, upper, row, x, unit, whole, half, .. } = self;
         whole.fill(L::lit(0.0));
         half.fill(L::lit(0.0));
@@ -308,13 +308,13 @@ mod tests {
                 let (found, exact) = (h.values[k as usize - 1], phi(k, scale * z));
                 assert!((found - exact).abs() < 1e-12, "φ{k}({z}): {found} {exact}");
             }
-            assert!(h.doubt(1) < 1e-12);
+            assert!(h.pole_error(1) < 1e-12);
         }
     }
 
     /// exp and φ₁ of a matrix that turns by ω: what is wrong is seen.
     #[test]
-    fn doubt_tells_the_error_of_a_rotation() {
+    fn the_estimate_tells_the_error_of_a_rotation() {
         for omega in [0.1_f64, 1.0, 3.0, 5.0, 8.0] {
             let mut h = Hessenberg::<f64>::new(2, 4);
             h.entries[..4].copy_from_slice(&[0.0, -omega, omega, 0.0]);
@@ -322,9 +322,9 @@ mod tests {
             // φ₁(iω) = sin ω/ω + i (1 − cos ω)/ω.
             let exact = [omega.sin() / omega, (1.0 - omega.cos()) / omega];
             let error = (h.values[0] - exact[0]).hypot(h.values[1] - exact[1]);
-            let doubt = h.doubt(2);
-            assert!(error < 1.5 * doubt + 1e-12, "{omega}: {error:e} {doubt:e}");
-            assert!(doubt < 30.0 * error + 1e-12, "{omega}: {error:e} {doubt:e}");
+            let pole_error = h.pole_error(2);
+            assert!(error < 1.5 * pole_error + 1e-12, "{omega}: {error:e} {pole_error:e}");
+            assert!(pole_error < 30.0 * error + 1e-12, "{omega}: {error:e} {pole_error:e}");
         }
     }
 

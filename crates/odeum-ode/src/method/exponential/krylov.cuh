@@ -2,7 +2,7 @@
 //
 // Of a basis vector each thread has its components, in memory; all threads know the last one, of time.
 //
-// Generated before this file: OD_ENOUGH, OD_FIRST_LOOK, OD_ROUNDINGS, and what hessenberg.cuh reads.
+// Generated before this file: OD_ENOUGH, OD_FIRST_LOOK, OD_BREAKDOWN_EPSILONS, and what hessenberg.cuh reads.
 
 // The least number of full precision.
 #if OD_FLOAT
@@ -62,7 +62,7 @@ OD_FN void od_orthogonalise(const OdGroup &g, OdKrylov &krylov, int m, OdWithTim
     }
     // Of a length whose square overflows nothing is known: what follows is no number.
     const real length = whole < od_inf() ? od_length(g, next) : od_nan();
-    const bool within = length <= whole * (OD_ROUNDINGS * OD_EPSILON);
+    const bool within = length <= whole * (OD_BREAKDOWN_EPSILONS * OD_EPSILON);
     if (g.slot == 0) column[m] = within ? real(0) : length;
     od_scale_by(g, next, within ? real(0) : real(1) / length);
 }
@@ -138,7 +138,7 @@ OD_FN real od_act(const OdTask &task, const OdSystem &x, OdMemory &memory, int j
         if (!(left > OD_ENOUGH) || m == OD_DIMENSION) break;
     }
     od_hessenberg_values(g, h, j, m);
-    left = od_fma(od_hessenberg_doubt(g, h, m), to_norm, left);
+    left = od_fma(od_hessenberg_pole_error(g, h, m), to_norm, left);
     real added[OD_STAGES + 1][OD_EACH];
 #pragma unroll
     for (int n = 0; n <= OD_STAGES; ++n) {

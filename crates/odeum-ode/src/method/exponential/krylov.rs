@@ -11,7 +11,7 @@
 
 use super::hessenberg::{Hessenberg, Terms};
 use super::tableau::Function;
-use crate::method::linearised::{Along, Derivatives, Plan};
+use crate::method::linearised::{Along, Derivatives, JacobianPlan};
 use crate::tolerance::{Norm, Weights, largest};
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
@@ -21,8 +21,8 @@ use odeum_core::{Lanes, Scalar};
 pub(super) const ENOUGH: f64 = 1e-3;
 /// The least dimension at which the error is looked at.
 pub(super) const FIRST_LOOK: usize = 3;
-/// A vector of which orthogonalisation leaves less than this many roundings lies in the space.
-pub(super) const ROUNDINGS: f64 = 8.0;
+/// A vector of which orthogonalisation leaves less than this many ε of its length lies in the space.
+pub(super) const BREAKDOWN_EPSILONS: f64 = 8.0;
 
 /// The largest dimension of a subspace for n equations.
 pub(super) fn dimension(n: usize, max_dimension: u32) -> usize {
@@ -62,7 +62,7 @@ pub(super) struct Project<'a, L: Lanes> {
     pub(super) krylov: &'a mut Krylov<L>,
     /// The number j of the vector.
     pub(super) number: usize,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a JacobianPlan,
     pub(super) derivatives: &'a Derivatives<L>,
     pub(super) h: L,
     /// v \[n\].
@@ -154,7 +154,7 @@ impl<L: Lanes> Outlined for Project<'_, L> {
             if L::bits(done) == 0 {
                 continue;
             }
-            left = L::select(done, term + hessenberg.doubt(m) * to_norm, left);
+            left = L::select(done, term + hessenberg.pole_error(m) * to_norm, left);
             let by = h * beta;
             for &number in &terms.sums {
                 let values = &hessenberg.values[number * most..number * most + m];
@@ -210,7 +210,7 @@ impl<L: Lanes> Outlined for Orthogonalise<'_, L> {
         // Of a length whose square overflows nothing is known: what follows is no number.
         let known = whole.lt(L::lit(f64::INFINITY));
         let length = L::select(known, norm(next), L::lit(f64::NAN));
-        let within = length.le(whole * L::lit(ROUNDINGS * L::Scalar::EPSILON));
+        let within = length.le(whole * L::lit(BREAKDOWN_EPSILONS * L::Scalar::EPSILON));
         entries[(column + 1) * most + column] = L::select(within, zero, length);
         let inverse = L::select(within, zero, length.recip());
         for x in next.iter_mut() {

@@ -13,7 +13,7 @@
 //! on t is made autonomous by t' = 1, with ∂f/∂t.
 //!
 //! By default the functions act on vectors as series of Chebyshev polynomials in the resolvent
-//! (σI − J)⁻¹, σ = 25/h: one factorisation for each attempt, and as many solutions for each vector
+//! (σI − J)⁻¹, σ = 25/h: one factorisation for each attempt, and as many solves for each vector
 //! as the tolerance requires (about 15 at 10⁻⁴, 20 at 10⁻⁶). [`Action::Krylov`] uses Krylov subspaces
 //! instead, as Curtis et al. do. Both continue lane by lane until the estimated truncation error is
 //! small; the truncation error counts as error of the step.
@@ -34,8 +34,9 @@
 //! Curtis, Niemeyer & Sung, Combust. Flame 179 (2017) 312.
 //!
 //! # Options
-//! [`Exponential::tableau`]; [`Exponential::action`]; [`Exponential::jacobian`];
-//! [`Exponential::controller`]; [`Options::growth_limit`](crate::Options::growth_limit), as for
+//! [`Exponential::tableau`]; [`Exponential::action`] (resolvent; Krylov subspaces to compare with Curtis et al.);
+//! [`Exponential::jacobian`] (exact); [`Exponential::controller`] (integral, safety 0.9, factors 0.2 to 6);
+//! [`Options::growth_limit`](crate::Options::growth_limit), as for
 //! [Rosenbrock methods](super::rosenbrock): beyond hλ = 25 growth would be damped, and the series
 //! converge only up to hλ = 1 or somewhat beyond.
 //!
@@ -55,14 +56,14 @@ mod tables;
 pub use tableau::{Function, Tableau, Term};
 pub use tables::{ALL, EXP4, EXPRB43};
 
-use super::JacobianBy;
+use super::JacobianSource;
 use crate::controller::{Controller, Law};
 use odeum_core::Error;
 
 /// How functions of hJ act on vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// As Chebyshev series in one resolvent of J: solutions with the factors of one real matrix.
+    /// As Chebyshev series in one resolvent of J: solves with the factors of one real matrix.
     #[default]
     Resolvent,
     /// By Krylov subspaces of at most so many dimensions, in which functions of the Hessenberg
@@ -81,7 +82,7 @@ pub struct Exponential {
     /// How functions of hJ act on vectors.
     pub action: Action,
     /// Where the Jacobian comes from. The order rests on an exact one.
-    pub jacobian: JacobianBy,
+    pub jacobian: JacobianSource,
     /// The step-size controller: integral, safety 0.9, factors 0.2 to 6, unless said.
     pub controller: Controller,
 }
@@ -90,7 +91,7 @@ impl Exponential {
     /// A method with exact Jacobians and [`Action::Resolvent`].
     pub fn new(tableau: &'static Tableau) -> Self {
         let controller = Controller { law: Law::I, safety: 0.9, min_factor: 0.2, max_factor: 6.0 };
-        let (action, jacobian) = (Action::default(), JacobianBy::Exact);
+        let (action, jacobian) = (Action::default(), JacobianSource::Exact);
         Exponential { tableau, action, jacobian, controller }
     }
 

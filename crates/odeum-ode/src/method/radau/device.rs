@@ -1,7 +1,9 @@
 //! What Radau IIA is in device code.
 
 use super::Radau;
-use super::newton::{DIVERGES, MOST_EXCESS, MOST_LEFT, ROUNDINGS, SHRINK, SLOW_DELAY, SLOW_SHRINK};
+use super::newton::{
+    DIVERGES, MOST_EXCESS, MOST_LEFT, NEWTON_FLOOR_EPSILONS, SHRINK, SLOW_DELAY, SLOW_SHRINK,
+};
 use super::stepper::{FAST, LONGER, SAME_STEP, most_kept, same_factors};
 use super::transform::{ALPHA, BETA, C, END_SLOPE, ERROR, GAMMA, T, T_INVERSE};
 use crate::method::device::{GroupKernel, Implicit, KeptJacobian, OnDevice, Subject, epsilon};
@@ -56,7 +58,7 @@ fn write(text: &mut Text, radau: &Radau) {
         ("OD_SHRINK", SHRINK),
         ("OD_SLOW_SHRINK", SLOW_SHRINK),
         ("OD_MOST_EXCESS", MOST_EXCESS),
-        ("OD_ROUNDINGS", ROUNDINGS),
+        ("OD_NEWTON_FLOOR_EPSILONS", NEWTON_FLOOR_EPSILONS),
         ("OD_MOST_LEFT", MOST_LEFT),
     ] {
         text.define(name, literal(number));

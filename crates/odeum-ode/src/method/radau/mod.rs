@@ -36,7 +36,7 @@ mod newton;
 pub(crate) mod stepper;
 mod transform;
 
-use super::JacobianBy;
+use super::JacobianSource;
 use crate::controller::{Controller, Law};
 use odeum_core::Error;
 
@@ -46,7 +46,7 @@ pub struct Radau {
     /// Most Newton iterations in a step, from 2 to 1000; default 7.
     pub max_iterations: u32,
     /// Where the Jacobian comes from.
-    pub jacobian: JacobianBy,
+    pub jacobian: JacobianSource,
     /// The step-size controller.
     pub controller: Controller,
 }
@@ -55,7 +55,7 @@ impl Default for Radau {
     fn default() -> Self {
         let controller =
             Controller { law: Law::Predictive, safety: 0.9, min_factor: 0.2, max_factor: 8.0 };
-        Radau { max_iterations: 7, jacobian: JacobianBy::Exact, controller }
+        Radau { max_iterations: 7, jacobian: JacobianSource::Exact, controller }
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) const MOST_EXCESS: f64 = 20.0;
 pub(super) const SLOW_DELAY: u32 = 4;
 /// Units of ε that count as rounding. Error that may be left, in the norm of the tolerance: as many over `rtol`, or the root
 /// of `rtol` and no more than `MOST_LEFT`, whichever is larger.
-pub(super) const ROUNDINGS: f64 = 10.0;
+pub(super) const NEWTON_FLOOR_EPSILONS: f64 = 10.0;
 pub(super) const MOST_LEFT: f64 = 0.03;
 
 /// The progress of an iteration.
@@ -129,7 +129,7 @@ impl<L: Lanes> Component<L> {
     /// rounds, in its residual or in the state, may stand still.
     #[inline(always)]
     pub(super) fn crawls(&self, scale: L, most: L) -> L::Mask {
-        let rounding = L::lit(ROUNDINGS * L::Scalar::EPSILON);
+        let rounding = L::lit(NEWTON_FLOOR_EPSILONS * L::Scalar::EPSILON);
         let &Component { change, before, terms: [a, b], state } = self;
         let less = (before - change).abs();
         less.lt(change.abs())

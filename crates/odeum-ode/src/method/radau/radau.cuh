@@ -1,6 +1,6 @@
 // Radau IIA of order 5 on a GPU: one system for each group of OD_WIDTH threads.
 //
-// Equation, method, order and reference: mod.rs beside this file. The rules are those of the processor (stepper.rs,
+// Equation, method, order and reference: mod.rs beside this file. The rules are those of the CPU (stepper.rs,
 // newton.rs). Of the increments of the stages only the transformed ones are kept: z = T w wherever z is wanted. An
 // attempt is a loop each of whose turns evaluates f at one point at most, so that there is one copy of the right-hand
 // side, and one of the real solve, in the instruction cache.
@@ -197,7 +197,7 @@ struct OdRadau {
     OD_FN_MEMBER real change(const OdTask &task, const OdSystem &x, const real (&one)[OD_EACH],
                              const real (&sums)[OD_EACH], const real (&others)[OD_STAGES][OD_EACH],
                              real (&last)[OD_EACH], real enough, bool &crawls) const {
-        const real rounding = OD_ROUNDINGS * OD_EPSILON;
+        const real rounding = OD_NEWTON_FLOOR_EPSILONS * OD_EPSILON;
         const OdGroup &g = x.g;
         // What one component may have left if the others have nothing.
         const real alone = od_sqrt(real(OD_N)) * (OD_NORM == OD_NORM_RMS ? enough : enough * task.rtol);
@@ -259,7 +259,7 @@ struct OdRadau {
         start();
         newton.begin();
         const real left = od_sqrt(task.rtol);
-        const real enough = od_larger(OD_ROUNDINGS * OD_EPSILON / task.rtol,
+        const real enough = od_larger(OD_NEWTON_FLOOR_EPSILONS * OD_EPSILON / task.rtol,
                                       left < OD_MOST_LEFT ? left : OD_MOST_LEFT);
         const real rate = real(1) / h;
         real last[OD_EACH];

@@ -5,7 +5,7 @@
 //! was not asked for comes out the same to the bit.
 
 use super::Radau;
-use super::newton::{Component, MOST_LEFT, Progress, ROUNDINGS};
+use super::newton::{Component, MOST_LEFT, NEWTON_FLOOR_EPSILONS, Progress};
 use super::transform::{ALPHA, BETA, C, END_SLOPE, ERROR, GAMMA, T, T_INVERSE};
 use crate::linalg::{Complex, Factor, Lu, Pivots, Solve};
 use crate::method::first_step;
@@ -95,8 +95,8 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         let zeros = || vec![zero; n];
         let three = || [zeros(), zeros(), zeros()];
         let epsilon = L::Scalar::EPSILON;
-        let enough =
-            (ROUNDINGS * epsilon / tolerance.rtol).max(tolerance.rtol.sqrt().min(MOST_LEFT));
+        let enough = (NEWTON_FLOOR_EPSILONS * epsilon / tolerance.rtol)
+            .max(tolerance.rtol.sqrt().min(MOST_LEFT));
         RadauStepper {
             equations,
             weights: Weights::new(tolerance, n),

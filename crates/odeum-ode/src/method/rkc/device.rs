@@ -74,7 +74,7 @@ impl OnDevice for Rkc {
             ("OD_STABILITY", recurrence::STABILITY),
             ("OD_MARGIN", radius::MARGIN),
             ("OD_SETTLED", radius::SETTLED),
-            ("OD_ROUNDINGS_OF_SPAN", radius::ROUNDINGS_OF_SPAN),
+            ("OD_SPAN_EPSILONS", radius::SPAN_EPSILONS),
             ("OD_ERROR_OF_STATES", of_states),
             ("OD_ERROR_OF_SLOPES", of_slopes),
         ] {

@@ -16,7 +16,7 @@
 //! strip around the axis.
 //!
 //! # Reference
-//! Sommeijer, Shampine & Verwer, *RKC: an explicit solver for parabolic PDEs*, J. Comput. Appl.
+//! Sommeijer, Shampine & Verwer (SSV), *RKC: an explicit solver for parabolic PDEs*, J. Comput. Appl.
 //! Math. 88 (1998) 315–326; Niemeyer & Sung 2014, eqs. 13–33 (in eq. 15 the factor νⱼ multiplies
 //! wⱼ₋₂).
 //!

@@ -46,7 +46,7 @@ struct OdAlong {
     real state, slope, atol;
 };
 
-OD_FN real od_of_span(const OdAlong &along, real longest) { return along.slope * (OD_ROUNDINGS_OF_SPAN * OD_EPSILON) * longest; }
+OD_FN real od_of_span(const OdAlong &along, real longest) { return along.slope * (OD_SPAN_EPSILONS * OD_EPSILON) * longest; }
 OD_FN real od_distance(const OdAlong &along, real longest) {
     const real of_span = od_of_span(along, longest);
     return od_larger(along.state * OD_PART_OF_STATE, of_span < along.atol ? of_span : along.atol);

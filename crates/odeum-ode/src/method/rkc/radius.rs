@@ -25,8 +25,8 @@ pub(crate) const MARGIN: f64 = 1.2;
 pub(crate) const SETTLED: f64 = 0.01;
 /// Iterations before it can stand. The first begins at another distance than δ, and stiffness in a small part of it shows later.
 pub(crate) const LEAST_ITERATIONS: u32 = 3;
-/// Roundings of f times the length of the span: the distance where neither the state nor a tolerance gives one.
-pub(crate) const ROUNDINGS_OF_SPAN: f64 = 64.0;
+/// So many ε of f times the length of the span: the distance where neither the state nor a tolerance gives one.
+pub(crate) const SPAN_EPSILONS: f64 = 64.0;
 
 /// The distance beside the components that a direction moves: f is linear there, and of the digits of its change a third is
 /// no rounding.
@@ -192,7 +192,7 @@ impl<L: Lanes> Distances<'_, L> {
             atol = largest(atol, self.weights.atol(i) * share);
         }
         let of_state = of_state * L::lit(part_of_state(L::Scalar::EPSILON));
-        let of_span = of_slope * L::lit(ROUNDINGS_OF_SPAN * L::Scalar::EPSILON) * self.longest;
+        let of_span = of_slope * L::lit(SPAN_EPSILONS * L::Scalar::EPSILON) * self.longest;
         (largest(of_state, L::select(of_span.lt(atol), of_span, atol)), of_span)
     }
 }

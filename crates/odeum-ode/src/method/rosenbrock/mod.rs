@@ -22,7 +22,7 @@
 //! |-|-------|--------|-------------|-----|
 //! | [`RODAS3`] | 3(2) | 4 | 3 | loose tolerances (above 10⁻⁴), costly right-hand sides |
 //! | [`RODAS4`] | 4(3) | 6 | 6 | tolerances about 10⁻⁴ to 10⁻⁶ |
-//! | [`RODAS5P`] | 5(4) | 8 | 8 | 10⁻⁴ to 10⁻⁸ (the default for stiff systems) |
+//! | [`RODAS5P`] | 5(4) | 8 | 8 | 10⁻⁴ to 10⁻⁸: first choice for stiff systems |
 //! | [`ROS34PW2`] | 3(2) | 4 | 4 | Jacobians that are not exact |
 //!
 //! # Reference
@@ -30,7 +30,8 @@
 //! names its own source.
 //!
 //! # Options
-//! [`Rosenbrock::tableau`]; [`Rosenbrock::jacobian`]; [`Rosenbrock::controller`].
+//! [`Rosenbrock::tableau`]; [`Rosenbrock::jacobian`] (exact; take [`ROS34PW2`] where it must be by finite differences);
+//! [`Rosenbrock::controller`] (integral, safety 0.9, factors 0.2 to 6, as RODAS).
 //!
 //! [`Options::growth_limit`](crate::Options::growth_limit), for all implicit methods: a step over
 //! which a perturbation grows by more than e to this power is rejected, since the method would damp
@@ -50,7 +51,7 @@ mod tables;
 pub use tableau::Tableau;
 pub use tables::{ALL, RODAS3, RODAS4, RODAS5P, ROS34PW2};
 
-use super::JacobianBy;
+use super::JacobianSource;
 use crate::controller::{Controller, Law};
 
 /// A Rosenbrock method and its step-size control.
@@ -58,9 +59,9 @@ use crate::controller::{Controller, Law};
 pub struct Rosenbrock {
     /// The coefficients.
     pub tableau: &'static Tableau,
-    /// Where the Jacobian comes from. By differences it is not exact: then a W-method keeps its
+    /// Where the Jacobian comes from. By finite differences it is not exact: then a W-method keeps its
     /// order, the others fall to order 2 or less where the error of J matters.
-    pub jacobian: JacobianBy,
+    pub jacobian: JacobianSource,
     /// The step-size controller: integral, safety 0.9, factors 0.2 to 6 (as RODAS), unless said.
     pub controller: Controller,
 }
@@ -69,6 +70,6 @@ impl Rosenbrock {
     /// A method with exact Jacobians.
     pub fn new(tableau: &'static Tableau) -> Self {
         let controller = Controller { law: Law::I, safety: 0.9, min_factor: 0.2, max_factor: 6.0 };
-        Rosenbrock { tableau, jacobian: JacobianBy::Exact, controller }
+        Rosenbrock { tableau, jacobian: JacobianSource::Exact, controller }
     }
 }

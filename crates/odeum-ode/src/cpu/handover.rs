@@ -1,4 +1,4 @@
-//! Systems on their way, from a pair of packs to a single one.
+//! Systems handed over from a pair of packs to a single one.
 //!
 //! A step of a pair takes longer than one of a single pack. When no more systems come and a single pack has room for what is left,
 //! it goes on there. Each lane does what it does in a pair, so nobody sees it in the results.
@@ -9,7 +9,7 @@ use odeum_core::lock;
 use std::sync::{Arc, Mutex};
 
 /// A system between two steps: the last attempt was accepted.
-pub(super) struct Halfway<T> {
+pub(super) struct SuspendedSystem<T> {
     pub(super) lane: Lane,
     pub(super) pool: Arc<Pool<T>>,
     /// Attempts that it has made.
@@ -30,18 +30,18 @@ pub(super) struct Halfway<T> {
 }
 
 /// What the pair of a thread left over.
-pub(super) struct Rest<T>(Mutex<Vec<Halfway<T>>>);
+pub(super) struct Handover<T>(Mutex<Vec<SuspendedSystem<T>>>);
 
-impl<T> Rest<T> {
+impl<T> Handover<T> {
     pub(super) fn new() -> Self {
-        Rest(Mutex::new(Vec::new()))
+        Handover(Mutex::new(Vec::new()))
     }
 
-    pub(super) fn give(&self, systems: Vec<Halfway<T>>) {
+    pub(super) fn give(&self, systems: Vec<SuspendedSystem<T>>) {
         *lock(&self.0) = systems;
     }
 
-    pub(super) fn take(&self) -> Vec<Halfway<T>> {
+    pub(super) fn take(&self) -> Vec<SuspendedSystem<T>> {
         std::mem::take(&mut lock(&self.0))
     }
 

@@ -11,7 +11,7 @@ use odeum_core::{Error, Scalar};
 use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
 
-pub(super) struct Lane<D: Device> {
+pub(super) struct StreamWorkspace<D: Device> {
     pub(super) stream: D::Stream,
     /// Arrays of inputs and results: see [`Offsets`].
     pub(super) arena: D::Memory,
@@ -21,11 +21,11 @@ pub(super) struct Lane<D: Device> {
     ordered: Option<Ordered<D>>,
 }
 
-impl<D: Device> Lane<D> {
+impl<D: Device> StreamWorkspace<D> {
     /// One whose arena has this many bytes.
     pub(super) fn new(kept: &Kept<D>, bytes: usize) -> Result<Self, Error> {
         let (stream, arena) = (kept.device.stream()?, kept.reserve(bytes)?);
-        Ok(Lane { stream, arena, matrices: None, ordered: None })
+        Ok(StreamWorkspace { stream, arena, matrices: None, ordered: None })
     }
 
     /// The same with at least so many bytes.
@@ -33,9 +33,9 @@ impl<D: Device> Lane<D> {
         if self.arena.bytes() >= bytes {
             return Ok(self);
         }
-        let Lane { arena, .. } = self;
+        let StreamWorkspace { arena, .. } = self;
         drop(arena);
-        Ok(Lane { arena: kept.reserve(bytes)?, ..self })
+        Ok(StreamWorkspace { arena: kept.reserve(bytes)?, ..self })
     }
 
     /// Bytes of its memory on the device.

@@ -1,4 +1,4 @@
-//! The [deceivers](crate::common::deceivers) on the processor.
+//! The [deceivers](crate::common::deceivers) on the CPU.
 
 use crate::common::deceivers::{self, Machine};
 use crate::common::one_thread;
@@ -8,13 +8,13 @@ fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> Simula
     Simulation::resume(problem, start, options, one_thread()).unwrap()
 }
 
-const PROCESSOR: Machine = Machine { begin, compiles: false };
+const CPU: Machine = Machine { begin, compiles: false };
 
 macro_rules! deceivers {
     ($($name:ident),* $(,)?) => {
         $(#[test]
         fn $name() {
-            deceivers::$name(PROCESSOR);
+            deceivers::$name(CPU);
         })*
     };
 }

@@ -1,16 +1,16 @@
-//! What a pack has drawn.
+//! The systems that a pack has drawn from the queue.
 
-use super::feed::Feed;
 use super::pool::Pool;
+use super::work_queue::WorkQueue;
 use odeum_core::Scalar;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Systems that wait for a lane, and the pools of those that have one.
-pub(super) struct Hand<T> {
+pub(super) struct ClaimedSystems<T> {
     /// Of the pool in the last slot that was drawn from.
     waiting: Range<usize>,
-    present: usize,
+    current: usize,
     slots: Vec<Option<Slot<T>>>,
 }
 
@@ -22,29 +22,29 @@ struct Slot<T> {
     ended: usize,
 }
 
-impl<T: Scalar> Hand<T> {
+impl<T: Scalar> ClaimedSystems<T> {
     pub(super) fn new() -> Self {
-        Hand { waiting: 0..0, present: usize::MAX, slots: Vec::new() }
+        ClaimedSystems { waiting: 0..0, current: usize::MAX, slots: Vec::new() }
     }
 
     /// The next system and the slot of its pool; `None` when there are no more.
     #[inline(always)]
-    pub(super) fn next(&mut self, feed: &Feed<'_, T>) -> Option<(usize, usize)> {
-        if self.waiting.is_empty() && !self.draw(feed) {
+    pub(super) fn next(&mut self, queue: &WorkQueue<'_, T>) -> Option<(usize, usize)> {
+        if self.waiting.is_empty() && !self.draw(queue) {
             return None;
         }
-        Some((self.waiting.next()?, self.present))
+        Some((self.waiting.next()?, self.current))
     }
 
-    fn draw(&mut self, feed: &Feed<'_, T>) -> bool {
-        self.settle(feed);
-        let present = self.slots.get(self.present).and_then(Option::as_ref);
-        if let Some(range) = present.and_then(|slot| slot.pool.draw()) {
+    fn draw(&mut self, queue: &WorkQueue<'_, T>) -> bool {
+        self.settle(queue);
+        let current = self.slots.get(self.current).and_then(Option::as_ref);
+        if let Some(range) = current.and_then(|slot| slot.pool.draw()) {
             self.waiting = range;
             return true;
         }
-        let Some((pool, range)) = feed.draw() else { return false };
-        self.present = self.slot(pool);
+        let Some((pool, range)) = queue.draw() else { return false };
+        self.current = self.slot(pool);
         self.waiting = range;
         true
     }
@@ -109,14 +109,14 @@ impl<T: Scalar> Hand<T> {
     }
 
     /// Counts what has ended, and lets go of pools that no lane has a system of.
-    pub(super) fn settle(&mut self, feed: &Feed<'_, T>) {
+    pub(super) fn settle(&mut self, queue: &WorkQueue<'_, T>) {
         for (at, place) in self.slots.iter_mut().enumerate() {
             let Some(slot) = place else { continue };
             let ended = std::mem::take(&mut slot.ended);
             if ended > 0 && slot.pool.count_ended(ended) {
-                feed.end(&slot.pool);
+                queue.end(&slot.pool);
             }
-            if slot.lanes == 0 && at != self.present {
+            if slot.lanes == 0 && at != self.current {
                 *place = None;
             }
         }

@@ -1,4 +1,4 @@
-//! What fields compute on processors, against identities, solutions and each other. One program,
+//! What fields compute on CPUs, against identities, solutions and each other. One program,
 //! as each would compile the same simulations again.
 #![allow(clippy::unwrap_used)]
 

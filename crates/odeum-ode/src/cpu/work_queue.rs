@@ -1,4 +1,4 @@
-//! The pools of a run, one after the other, and what becomes of them.
+//! The work queue of a run: the current part of a series, the next one, and those whose solutions are not yet delivered.
 
 use super::pool::Pool;
 use crate::lent::Inputs;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// What threads draw their systems from. Whoever makes parts of a series adds the next one while they draw from the
 /// present one, so that none waits for the last systems of a part.
-pub(super) struct Feed<'a, T> {
+pub(super) struct WorkQueue<'a, T> {
     /// What a pool without an ensemble of its own consists of.
     lent: Option<Inputs<'a, T>>,
     options: &'a Options,
@@ -23,8 +23,8 @@ pub(super) struct Feed<'a, T> {
 }
 
 struct State<T> {
-    present: Arc<Pool<T>>,
-    coming: Option<Arc<Pool<T>>>,
+    current: Arc<Pool<T>>,
+    next: Option<Arc<Pool<T>>>,
     /// Nothing comes after these.
     is_complete: bool,
     /// Pools whose solutions nobody has taken, in order.
@@ -35,25 +35,25 @@ struct State<T> {
     threads: usize,
 }
 
-/// What whoever makes parts is to do next.
-pub(super) enum Turn<T> {
+/// What the producer of parts is to do next.
+pub(super) enum ProducerTask<T> {
     /// Make the next part.
-    Make,
-    /// Give the solution of a part away.
-    Give(Arc<Pool<T>>),
+    MakePart,
+    /// Deliver the solution of a part.
+    DeliverSolution(Arc<Pool<T>>),
     /// Nothing: the threads have gone.
-    Leave,
+    Stop,
 }
 
-impl<'a, T: Scalar> Feed<'a, T> {
+impl<'a, T: Scalar> WorkQueue<'a, T> {
     /// Of one ensemble.
     pub(super) fn lent(inputs: Inputs<'a, T>, options: &'a Options, pool: Pool<T>) -> Self {
-        Feed::of(Some(inputs), options, pool, true)
+        WorkQueue::of(Some(inputs), options, pool, true)
     }
 
     /// Of a series that begins with this part.
     pub(super) fn of_series(options: &'a Options, first: Pool<T>) -> Self {
-        Feed::of(None, options, first, false)
+        WorkQueue::of(None, options, first, false)
     }
 
     fn of(
@@ -62,10 +62,10 @@ impl<'a, T: Scalar> Feed<'a, T> {
         pool: Pool<T>,
         is_complete: bool,
     ) -> Self {
-        let present = Arc::new(pool);
-        let open = vec![present.clone()];
-        let state = State { present, coming: None, is_complete, open, ended: vec![], threads: 0 };
-        Feed {
+        let current = Arc::new(pool);
+        let open = vec![current.clone()];
+        let state = State { current, next: None, is_complete, open, ended: vec![], threads: 0 };
+        WorkQueue {
             lent,
             options,
             state: Mutex::new(state),
@@ -90,15 +90,15 @@ impl<'a, T: Scalar> Feed<'a, T> {
         options.terminal_event.as_ref().map_or(0.0, |event| event.level(system))
     }
 
-    /// Systems of the present pool, or of the next one once it is there; `None` when there are no more.
+    /// Systems of the current pool, or of the next one once it is there; `None` when there are no more.
     pub(super) fn draw(&self) -> Option<(Arc<Pool<T>>, Range<usize>)> {
         let mut state = lock(&self.state);
         loop {
-            if let Some(range) = state.present.draw() {
-                return Some((state.present.clone(), range));
+            if let Some(range) = state.current.draw() {
+                return Some((state.current.clone(), range));
             }
-            if let Some(coming) = state.coming.take() {
-                state.present = coming;
+            if let Some(next) = state.next.take() {
+                state.current = next;
                 self.changed.notify_all();
             } else if state.is_complete {
                 return None;
@@ -117,28 +117,28 @@ impl<'a, T: Scalar> Feed<'a, T> {
     }
 
     /// Waits until there is something to do.
-    pub(super) fn turn(&self) -> Turn<T> {
+    pub(super) fn turn(&self) -> ProducerTask<T> {
         let mut state = lock(&self.state);
         loop {
             if state.threads == 0 {
-                return Turn::Leave;
+                return ProducerTask::Stop;
             }
-            if state.coming.is_none() && !state.is_complete {
-                return Turn::Make;
+            if state.next.is_none() && !state.is_complete {
+                return ProducerTask::MakePart;
             }
             if !state.ended.is_empty() {
-                return Turn::Give(state.ended.remove(0));
+                return ProducerTask::DeliverSolution(state.ended.remove(0));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Adds a part, which is drawn from after the present one.
+    /// Adds a part, which is drawn from after the current one.
     pub(super) fn add(&self, pool: Pool<T>) {
         let pool = Arc::new(pool);
         let mut state = lock(&self.state);
         state.open.push(pool.clone());
-        state.coming = Some(pool);
+        state.next = Some(pool);
         self.changed.notify_all();
     }
 
@@ -149,14 +149,14 @@ impl<'a, T: Scalar> Feed<'a, T> {
     }
 
     /// Solutions that nobody has taken, of parts that were stopped too. No thread runs any more.
-    pub(super) fn rest(&self) -> Vec<(usize, Solution<T>)> {
+    pub(super) fn undelivered(&self) -> Vec<(usize, Solution<T>)> {
         let mut state = lock(&self.state);
         let ended = std::mem::take(&mut state.ended);
         let open = std::mem::take(&mut state.open);
         ended.iter().chain(&open).filter_map(|pool| pool.take()).collect()
     }
 
-    /// Completes the feed when it is dropped: whoever makes parts leaves, be it by a panic, and no thread waits for
+    /// Completes the queue when it is dropped: whoever makes parts leaves, be it by a panic, and no thread waits for
     /// another part.
     pub(super) fn maker(&self) -> Maker<'_, 'a, T> {
         Maker(self)
@@ -182,7 +182,7 @@ impl<'a, T: Scalar> Feed<'a, T> {
 }
 
 /// That somebody makes parts.
-pub(super) struct Maker<'f, 'a, T: Scalar>(&'f Feed<'a, T>);
+pub(super) struct Maker<'f, 'a, T: Scalar>(&'f WorkQueue<'a, T>);
 
 impl<T: Scalar> Drop for Maker<'_, '_, T> {
     fn drop(&mut self) {
@@ -191,7 +191,7 @@ impl<T: Scalar> Drop for Maker<'_, '_, T> {
 }
 
 /// That a thread is at work, however it ends.
-pub(super) struct AtWork<'f, 'a, T>(&'f Feed<'a, T>);
+pub(super) struct AtWork<'f, 'a, T>(&'f WorkQueue<'a, T>);
 
 impl<T> Drop for AtWork<'_, '_, T> {
     fn drop(&mut self) {
