@@ -73,7 +73,7 @@ OD_FN void od_scaled_exp2s(const real (&r)[COUNT], const int (&n)[COUNT], real (
 }
 #endif
 
-// e^a to two units in the last place, without a branch, in half the instructions of the library's. Zero below e^-708,
+// e^a to 2.5 units in the last place, without a branch, in half the instructions of the library's. Zero below e^-708,
 // infinite from e^708 on.
 #if defined(__CUDA_ARCH__) && !OD_FLOAT
 OD_FN real od_exp(real a) {

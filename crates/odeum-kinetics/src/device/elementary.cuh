@@ -1,4 +1,4 @@
-// Powers of two and binary logarithms, to about two units in the last place, without a branch.
+// Powers of two and binary logarithms, to 2.3 and 3.3 units in the last place, without a branch.
 //
 // 2^x: x = n + r with |r| <= 1/2 (od_scaled_exp2). log2 x: x = 2^e m with m about one, and with s = (m - 1)/(m + 1) the series
 // 2/ln 2 (s + s^3/3 + s^5/5 + ...), whose eleventh term is 2e-17 of the first. Beyond what this holds for, results

@@ -537,6 +537,31 @@ fn very_fast_reactions_begin_on_devices() {
     }
 }
 
+/// An element whose sum has no inverse is there, as where a species diffuses into a gas without it.
+#[test]
+fn elements_in_subnormal_amounts_leave_devices_numbers() {
+    if !host::is_available() {
+        return;
+    }
+    let kinetics = Arc::new(Kinetics::new(&hydrogen()).unwrap());
+    for trace in [1e-307, 1e-310, 1e-320] {
+        let y = kinetics.composition(&[("H2", 0.3), ("N2", 0.7), ("O2", trace)]).unwrap();
+        let reactor = Reactor::constant_pressure(kinetics.clone());
+        let (system, ensemble) = one(reactor, (1500.0, 1e5, &y), 1e-5);
+        let options = Options::new(Tolerance::new(1e-6, 1e-9));
+        for method in [Method::rodas4(), Method::radau(), Method::exp4()] {
+            let all = everywhere(&system, &ensemble, &method, &options);
+            let wanted = all[0].1.y(0);
+            for (place, found) in &all {
+                assert!(found.all_succeeded(), "{place}: {:?}", found.status);
+                let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-6 * (b.abs() + 1e-3);
+                let end = found.y(0);
+                assert!(end.iter().zip(&wanted).all(close), "{place}, {trace:e}: {end:?}");
+            }
+        }
+    }
+}
+
 /// Two devices, of which the second has not the shared memory for systems abreast: its groups of threads write results as these do, and
 /// nothing of them is read while they go on.
 #[test]

@@ -13,7 +13,8 @@ OD_FN real od_invariant(const OdGroup &g, int r, int i) {
 }
 
 // Moves `after` so that all sums are what they are at the state: the least change, each component over its size. That is
-// y + |y| sum c lambda with (C |y| C^T) lambda = C (before - y), where a sum that follows from those before it has lambda = 0.
+// y + |y| sum c lambda with (C |y| C^T) lambda = C (before - y), where lambda = 0 of a sum that follows from those before it, or
+// whose pivot is so small that it has lost its digits and perhaps its inverse.
 OD_FN void od_keep_invariants(const OdSystem &x, real (&after)[OD_EACH]) {
     const OdGroup &g = x.g;
     real lambda[OD_INVARIANTS], matrix[OD_INVARIANTS][OD_INVARIANTS];
@@ -53,7 +54,7 @@ OD_FN void od_keep_invariants(const OdSystem &x, real (&after)[OD_EACH]) {
         lambda[r] = sums[at++];
 #pragma unroll
         for (int q = 0; q <= r; ++q) matrix[r][q] = sums[at++];
-        least[r] = matrix[r][r] * OD_INVARIANT_ROUNDING;
+        least[r] = od_larger(matrix[r][r] * OD_INVARIANT_ROUNDING, OD_UNDERFLOW);
     }
     // L D L^T in place.
 #pragma unroll
