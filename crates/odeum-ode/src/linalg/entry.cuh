@@ -56,13 +56,14 @@ OD_FN OdComplex od_product(OdComplex a, OdComplex b) {
 }
 OD_FN OdComplex od_plus(OdComplex a, OdComplex b) { return OdComplex(a.re + b.re, a.im + b.im); }
 OD_FN OdComplex od_negative(OdComplex a) { return OdComplex(-a.re, -a.im); }
-// A power of two that brings a number of this size near one. Squares of single precision end at those of 1.8e19, and entries of
-// J are larger in mechanisms of large molecules; those of double precision need none.
+// A power of two that brings a number of this size near one, so that its square neither overflows nor loses digits.
 OD_FN float od_balance(float size) {
     return __int_as_float((254 << 23) - (__float_as_int(size) & 0x7f800000));
 }
 #if !OD_FLOAT
-OD_FN double od_balance(double) { return 1; }
+OD_FN double od_balance(double size) {
+    return __hiloint2double((2046 << 20) - (__double2hiint(size) & 0x7ff00000), 0);
+}
 #endif
 OD_FN OdComplex od_reciprocal(OdComplex a) {
     const od_entry balance = od_balance(od_size(a.re) + od_size(a.im));

@@ -48,6 +48,11 @@ impl<L: Lanes> Entry<L> for L {
     }
 }
 
+/// 2 to a power, exactly.
+const fn two_to(power: i64) -> f64 {
+    f64::from_bits(((1023 + power) as u64) << 52)
+}
+
 /// Complex numbers, one per lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Complex<L> {
@@ -78,14 +83,19 @@ impl<L: Lanes> Entry<L> for Complex<L> {
     fn add(self, other: Self) -> Self {
         Complex { re: self.re + other.re, im: self.im + other.im }
     }
+    /// Where squares would overflow or lose digits, in units of a power of two: the digits are the same in all of these.
     #[inline(always)]
     fn recip(self) -> Self {
         use odeum_core::Real;
-        // Squares of single precision end at those of 1.8e19. Those of double precision need no unit.
-        let unit = if L::Scalar::MAX < 1e100 { Real::recip(self.size()) } else { L::lit(1.0) };
+        let exponents = if L::Scalar::MAX < 1e100 { 127 } else { 1023 };
+        let [small, large, down, up] =
+            [-2, 2, -3, 3].map(|fifths| L::lit(two_to(fifths * exponents / 5)));
+        let size = self.size();
+        let reduced = L::select(size.gt(large), down, L::lit(1.0));
+        let unit = L::select(size.lt(small), up, reduced);
         let (re, im) = (self.re * unit, self.im * unit);
-        let scale = Real::recip(re.mul_add(re, im * im)) * unit;
-        Complex { re: re * scale, im: -(im * scale) }
+        let scale = Real::recip(re.mul_add(re, im * im));
+        Complex { re: re * scale * unit, im: -(im * scale * unit) }
     }
     #[inline(always)]
     fn growth(_pivot: Self, _inverse_shift: Self) -> L {
@@ -94,5 +104,41 @@ impl<L: Lanes> Entry<L> for Complex<L> {
     #[inline(always)]
     fn size(self) -> L {
         self.re.abs() + self.im.abs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reciprocal<L: Lanes>(re: f64, im: f64) -> [f64; 2] {
+        let Complex { re, im } = Complex { re: L::lit(re), im: L::lit(im) }.recip();
+        [re.lane(0).to_f64(), im.lane(0).to_f64()]
+    }
+
+    /// Of every power of two times the same number, the reciprocal has the same digits.
+    fn is_of_every_size<L: Lanes>(powers: i64) {
+        let [re, im] = reciprocal::<L>(0.75, -1.375);
+        let exact = 0.75 * 0.75 + 1.375 * 1.375;
+        assert!((re - 0.75 / exact).abs() + (im - 1.375 / exact).abs() < 4.0 * L::Scalar::EPSILON);
+        for power in -powers..=powers {
+            let unit = two_to(power);
+            let [scaled_re, scaled_im] = reciprocal::<L>(0.75 * unit, -1.375 * unit);
+            assert_eq!([scaled_re * unit, scaled_im * unit], [re, im], "2^{power}");
+        }
+    }
+
+    #[test]
+    fn reciprocals_of_complex_numbers_are_of_every_size() {
+        is_of_every_size::<f64>(1020);
+        is_of_every_size::<f32>(124);
+    }
+
+    #[test]
+    fn complex_numbers_without_a_reciprocal_have_none() {
+        for x in [0.0, f64::INFINITY, f64::NAN] {
+            let [re, im] = reciprocal::<f64>(x, 0.0);
+            assert!(!(re.abs() + im.abs() < f64::INFINITY), "{x}: {re} {im}");
+        }
     }
 }
