@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 import random
 import warnings
@@ -79,7 +81,30 @@ REFUSED = {
     "zeros": (_zeros, "a symbol where a number is needed", "np.zeros_like(y)"),
     "product into floats": (_float_product, "symbols stored in an array of floats", "np.zeros_like(y)"),
     "floats of symbols": (lambda t, y: np.array([y[0]], dtype=float), "a symbol where", "no dtype=float"),
-    "int": (lambda t, y: [int(y[0])], "int() of a symbol", "np.floor"),
+    "int": (
+        lambda t, y: [int(y[0])],
+        "int() of a symbol",
+        "np.floor or np.trunc; np.select([np.floor(t) == 8, ",
+    ),
+    "key": (
+        lambda t, y: [{8: 1.0}.get(np.floor(t), 0.0)],
+        "a symbol as a key of a dict",
+        "np.floor(t) == 8, ",
+    ),
+    "condition as a key": (lambda t, y: [{True: 1.0}.get(t > 8, 0.0)], "as a key of a dict", "np.where"),
+    "in a set": (
+        lambda t, y: [1.0 if np.floor(t) in {3.0, 4.0} else 0.0],
+        "as a key of a dict or a set",
+        "np.select",
+    ),
+    "elements of a set": (lambda t, y: [len({np.floor(t), 3.0})], "as a key of a dict or a set", "np.select"),
+    "series": (
+        lambda t, y: [pytest.importorskip("pandas").Series({3.0: 1.0}).get(np.floor(t), 0.0)],
+        "as a key of a dict",
+        "np.select",
+    ),
+    "cache": (lambda t, y: [functools.cache(np.sin)(y[0])], "as a key of a dict", "f.__wrapped__"),
+    "set of arrays": (lambda t, y: [len({y})], "unhashable type", "see the error above"),
     "astype": (lambda t, y: y.astype(int), "symbols as int64", "np.floor"),
     "range": (lambda t, y: [sum(range(y[0]))], "a symbol as an index", "np.where"),
     "index": (lambda t, y: [[1.0, 2.0][y[0]]], "a symbol as an index", "np.interp"),
@@ -277,14 +302,7 @@ def test_what_a_call_with_symbols_does_not_see_is_found():
     def by_type(t, y):
         return [y[0] if isinstance(y[0], float) else 2 * y[0]]
 
-    def swallowed(t, y):
-        try:
-            positive = bool(y[0] > 0)
-        except Exception:
-            positive = True
-        return [1.0 + y[0] if positive else y[0]]
-
-    for f in (counts, by_type, swallowed):
+    for f in (counts, by_type):
         with pytest.raises(InputError, match="for x .* by f and .* by its equations at t = .*, x = "):
             trace(f, ["x"], [])
         trace(f, ["x"], [], check=False)
@@ -305,6 +323,55 @@ def test_differences_at_usual_values_and_beside_thresholds_are_found():
         od.System(hot, states={"x": 400.0})
     with pytest.raises(InputError, match="k = 400"):
         od.Model(lambda c, k: {"u": k * c.u if not isinstance(k, float) or k < 300 else c.u}, {"k": 400.0})
+
+
+def _branch_caught(t, y):
+    try:
+        return [1.0 if y[0] > 5 else 0.5]
+    except Exception:
+        return [0.5]
+
+
+def _float_caught(t, y):
+    with contextlib.suppress(Exception):
+        return [math.exp(-y[0])]
+    return [0.0]
+
+
+def _index_caught(t, y):
+    try:
+        return [(1.0, 2.0)[y[0]]]
+    except Exception:
+        return [0.0]
+
+
+def _key_caught(t, y):
+    try:
+        return [{8: 1.0}[np.floor(t)]]
+    except Exception:
+        return [0.0]
+
+
+@pytest.mark.parametrize(
+    ("f", "found"),
+    [
+        (_branch_caught, "a branch on a symbol (line {} of test_trace_refused.py: `return [1.0 if y[0] > 5"),
+        (_float_caught, "a symbol where a number is needed (line {} of test_trace_refused.py: `return [math"),
+        (_index_caught, "a symbol as an index or a count (line {} of test_trace_refused.py: `return [(1.0, "),
+        (_key_caught, "a symbol as a key of a dict or a set (line {} of test_trace_refused.py: `return [{{8"),
+    ],
+)
+def test_what_the_function_catches_is_refused_all_the_same(f, found):
+    for check in (True, False):
+        with pytest.raises(InputError) as raised:
+            trace(f, ["x"], [], check=check)
+        assert found.format(f.__code__.co_firstlineno + 2) in raised.value.found
+    with pytest.raises(InputError, match="a branch on a symbol"):
+        trace_model(lambda c: {"u": _branch_caught(0.0, [c.u])[0]}, None, [])
+    # Whoever asks for an attribute means the answer.
+    assert trace(lambda t, y: [y[0] if not hasattr(y[0], "units") else 2.0], ["x"], []).equations == {
+        "x": "x"
+    }
 
 
 def test_differences_at_zero_are_found():

@@ -99,8 +99,12 @@ def trace(
 def outputs_of(record: Record, states: Sequence[str], call: Callable[[], Any]) -> list[int]:
     """The expressions that a call with symbols returns, or why there are none."""
     try:
+        returned = call()
+        if record.refused is not None:
+            # Caught by the function, which goes on as it does not with numbers.
+            raise record.refused
         outputs = []
-        for name, value in zip(states, values(call(), states), strict=True):
+        for name, value in zip(states, values(returned, states), strict=True):
             try:
                 outputs.append(as_number(record, value))
             except Refusal as error:

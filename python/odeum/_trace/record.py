@@ -18,6 +18,7 @@ from odeum._trace.operations import (
     VARIABLE,
     Operation,
 )
+from odeum._trace.refusal import Refusal, calls
 
 Node = tuple[Operation, tuple[Any, ...]]
 
@@ -29,10 +30,13 @@ class Record:
     ----------
     nodes : list of (Operation, operands)
         Operands are numbers of expressions; of `VARIABLE` its name, of `CONSTANT` its value.
+    refused : Refusal, optional
+        The first thing that a number has and a symbol has not, whether the function caught it or not.
     """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.refused: Refusal | None = None
         self._known: dict[Any, int] = {}
 
     def variable(self, name: str) -> int:
@@ -59,6 +63,15 @@ class Record:
     def is_condition(self, number: int) -> bool:
         """Whether an expression is a condition."""
         return self.nodes[number][0].gives == "c"
+
+    def refusal(self, found: str, remedy: str) -> Refusal:
+        """A refusal to be raised, which counts even where the function goes on."""
+        error = Refusal(found, remedy)
+        if self.refused is None:
+            # An error that C code catches has no traceback.
+            error.frames = calls()
+            self.refused = error
+        return error
 
     def _intern(self, key: Any, node: Node) -> int:
         number = self._known.get(key)

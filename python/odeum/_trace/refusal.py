@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import linecache
+import sys
 import sysconfig
 import traceback
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +23,15 @@ _OF_SCIPY = {
 # Files whose lines say nothing to who wrote the function.
 _INNER = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent), "<__array_function__")
 _INSTALLED = sysconfig.get_paths()["purelib"]
+# The file that calls the function that is traced.
+_CALLER = str(Path(__file__).with_name("function.py"))
 
 
 class Refusal(Exception):
     """Raised inside the function that is traced; leaves the tracer as an `InputError`."""
+
+    # The calls that led to it, where the function may have caught it.
+    frames: list[traceback.FrameSummary] | None = None
 
     def __init__(self, found: str, remedy: str) -> None:
         super().__init__(f"{found}; {remedy}")
@@ -50,7 +57,15 @@ def place(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> list[traceback.FrameSummary]:
-    return list(traceback.extract_tb(error.__traceback__))
+    return getattr(error, "frames", None) or list(traceback.extract_tb(error.__traceback__))
+
+
+def calls() -> list[traceback.FrameSummary]:
+    """The calls from the traced function on to this one."""
+    inner = takewhile(
+        lambda each: each[0].f_code.co_filename != _CALLER, traceback.walk_stack(sys._getframe())
+    )
+    return list(traceback.StackSummary.extract(inner, lookup_lines=False))[::-1]
 
 
 def refused(error: Exception) -> InputError:

@@ -14,14 +14,13 @@ from odeum._trace.refusal import SPARSE, Refusal, UnknownName
 
 BRANCH = "write np.where(condition, a, b), np.minimum or np.maximum; make arrays of symbols by np.stack"
 FLOAT = "write np.exp for math.exp, np.zeros_like(y) for np.zeros(n), and no dtype=float"
+_LOOKUP = "np.select([np.floor(t) == 8, ...], [a, ...], default)"
 
 
 class Traced(NDArrayOperatorsMixin):
     """What NumPy's functions are recorded for. The operators come from the mixin, which calls them."""
 
     __slots__ = ()
-    # Equality is recorded, so it cannot go with a hash of values.
-    __hash__ = object.__hash__
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         from odeum._trace.ufuncs import call
@@ -97,19 +96,29 @@ class Symbol(Traced):
         return np.rint(self) if not digits else np.rint(self * 10.0**digits) / 10.0**digits
 
     def __bool__(self) -> NoReturn:
-        raise Refusal("a branch on a symbol", BRANCH)
+        self._refuse("a branch on a symbol", BRANCH)
 
     def __float__(self) -> NoReturn:
-        raise Refusal("a symbol where a number is needed", FLOAT)
+        self._refuse("a symbol where a number is needed", FLOAT)
 
     def __complex__(self) -> NoReturn:
-        raise Refusal("a symbol where a complex number is needed", "split it into real equations")
+        self._refuse("a symbol where a complex number is needed", "split it into real equations")
 
     def __int__(self) -> NoReturn:
-        raise Refusal("int() of a symbol", "write np.floor or np.trunc")
+        self._refuse("int() of a symbol", f"write np.floor or np.trunc; {_LOOKUP} looks values up")
 
     def __index__(self) -> NoReturn:
-        raise Refusal("a symbol as an index or a count", "write np.where, np.select or np.interp")
+        self._refuse("a symbol as an index or a count", "write np.where, np.select or np.interp")
+
+    def __hash__(self) -> NoReturn:
+        # Which of the keys it is equal to is not known.
+        remedy = (
+            f"write {_LOOKUP}, np.where or np.interp; under functools.cache the function is f.__wrapped__"
+        )
+        self._refuse("a symbol as a key of a dict or a set", remedy)
+
+    def _refuse(self, found: str, remedy: str) -> NoReturn:
+        raise self.record.refusal(found, remedy)
 
     def __repr__(self) -> str:
         from odeum._trace.text import write
