@@ -164,7 +164,7 @@ def solve_ivp(
     if isinstance(args, (str, bytes)) or not has_values:
         raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")
     parameters = [numbers(f"args[{k}]", value, copies=False) for k, value in enumerate(args)]
-    system = _system(fun, states.shape[-1], len(parameters))
+    system = _system(fun, states, parameters, t_span)
     if system is fun:
         # States of a function have no names.
         states = _by_name("y0", y0, states, system)
@@ -306,17 +306,20 @@ def _batch(states: Floats, parameters: list[Floats]) -> tuple[tuple[int, ...], l
     return batch, parameters
 
 
-def _system(fun: Any, n: int, m: int) -> System:
+def _system(fun: Any, states: Floats, parameters: list[Floats], t_span: Any) -> System:
+    n, m = states.shape[-1], len(parameters)
     if isinstance(fun, System):
         wanted = (len(fun.states), len(fun.parameters))
         if (n, m) != wanted:
             found = f"{n} components and {m} args"
             raise InputError("y0", found, f"the system has {wanted[0]} states and {wanted[1]} parameters")
         return fun
-    return _traced(fun, n, m)
+    # The first system of the batch; where there is none it is told later.
+    usual = [*states.reshape(-1, n)[:1].flat, *(x.flat[0] for x in parameters if x.size)]
+    return _traced(fun, n, m, usual, _times(t_span))
 
 
-def _traced(fun: Callable[..., Any], n: int, m: int) -> System:
+def _traced(fun: Callable[..., Any], n: int, m: int, usual: Sequence[float], span: _Span) -> System:
     """Traced in every call, since what a function reads beside its arguments may have changed, unless it reads
     nothing; its system, and the solvers that this keeps, are those of the last call with the same equations."""
     from odeum._trace import trace
@@ -324,22 +327,25 @@ def _traced(fun: Callable[..., Any], n: int, m: int) -> System:
 
     if not callable(fun):
         raise InputError("fun", type(fun).__name__, "give a function of (t, y, *args), or an odeum.System")
+    compared = _compared(fun)
     alone = fun if reads_nothing_else(fun) else None
     if alone is not None and alone in _KNOWN:
         code, sizes, system = _KNOWN[alone]
-        if code is alone.__code__ and sizes == (n, m):
+        if code is alone.__code__ and sizes == (n, m) and compared and _is_within(span, compared[1]):
             return system
     states, parameters = [f"y{i}" for i in range(n)], [f"p{j}" for j in range(m)]
+
+    def check(made: Equations) -> bool:
+        return not (compared and compared[0] == made and _is_within(span, compared[1]))
+
+    values = dict(zip([*states, *parameters], map(float, usual), strict=False))
     # Parameters are told by their place, whatever they are called.
-    equations = trace(
-        lambda t, y, *args: fun(t, y, *args),
-        states,
-        parameters,
-        check=lambda made: not _was_compared(fun, made),
-    )
+    equations = trace(fun, states, parameters, check=check, usual=values, span=span, by_place=True)
+    if compared and compared[0] == equations:
+        span = _both(span, compared[1])
     # What has no hash or cannot be referred to weakly is compared every time.
     with suppress(TypeError):
-        _COMPARED[fun] = equations
+        _COMPARED[fun] = (equations, span)
     texts = (tuple(equations.equations.items()), tuple(equations.definitions.items()))
     system = _system_of(texts, m)
     if alone is not None:
@@ -347,14 +353,37 @@ def _traced(fun: Callable[..., Any], n: int, m: int) -> System:
     return system
 
 
-def _was_compared(fun: Callable[..., Any], equations: Equations) -> bool:
+# First and last time; none where they are no finite numbers, which is told later.
+_Span = tuple[float, float] | None
+
+
+def _times(t_span: Any) -> _Span:
+    with suppress(TypeError, ValueError, OverflowError):
+        start, end = (float(t) for t in t_span)
+        if np.isfinite(start) and np.isfinite(end):
+            return min(start, end), max(start, end)
+    return None
+
+
+def _is_within(span: _Span, other: _Span) -> bool:
+    return span is None or (other is not None and other[0] <= span[0] and span[1] <= other[1])
+
+
+def _both(span: _Span, other: _Span) -> _Span:
+    """From the first of all times to the last."""
+    if span is None or other is None:
+        return span or other
+    return min(span[0], other[0]), max(span[1], other[1])
+
+
+def _compared(fun: Callable[..., Any]) -> tuple[Equations, _Span] | None:
     with suppress(TypeError):
-        return _COMPARED.get(fun) == equations
-    return False
+        return _COMPARED.get(fun)
+    return None
 
 
-# The equations that functions were compared with last: others may come of random numbers.
-_COMPARED: WeakKeyDictionary[Callable[..., Any], Equations] = WeakKeyDictionary()
+# The equations that functions were compared with last, as others may come of random numbers, and at which times.
+_COMPARED: WeakKeyDictionary[Callable[..., Any], tuple[Equations, _Span]] = WeakKeyDictionary()
 # Code, numbers of states and parameters, and system of functions that read nothing else.
 _KNOWN: WeakKeyDictionary[FunctionType, tuple[CodeType, tuple[int, int], System]] = WeakKeyDictionary()
 

@@ -32,8 +32,9 @@ class System(Fixed):
 
     A Python function is called once, with symbols; what it does with them becomes equations, and the function
     is never called while systems are integrated. It may use NumPy, helpers, loops and closures, but no branch
-    on a state (``numpy.where`` instead) and no ``math``. Values of functions are within two roundings of NumPy's:
-    steps made of them, as ``numpy.floor(numpy.log2(a))``, want room for these.
+    on a state (``numpy.where`` instead), no key of a dict that follows from one (``numpy.select``) and no ``math``.
+    Values of functions are within two roundings of NumPy's: steps made of them, as ``numpy.floor(numpy.log2(a))``,
+    want room for these.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class System(Fixed):
     parameters : mapping, optional
         Names and usual values of the parameters.
     check : bool
-        Compare function and equations at random points, at the usual values, where some values are zero, and beside
-        the constants that states are compared with.
+        Compare function and equations at random points, at the usual values, where some values are zero, beside
+        the numbers that the function reads, and at large values.
     spectral_radius : str, optional
         A bound of the spectral radius of the Jacobian, for the method ``rkc``, as an expression of case files.
 

@@ -302,6 +302,54 @@ def test_clocks_and_random_numbers_are_refused_in_every_call():
                 od.solve_ivp(f, (0, 1), [1.0])
 
 
+def test_the_function_is_compared_at_times_of_the_span():
+    hour = 100.0
+
+    def valve(t, y, k):
+        return [(2.0 if isinstance(t, float) and 20 * hour < t < 90 * hour else 1.0) - k * y[0]]
+
+    alone = {}
+    exec(
+        "def valve(t, y, k):\n"
+        "    is_open = isinstance(t, float) and sum(range(64)) < t < sum(range(134))\n"
+        "    return [(2.0 if is_open else 1.0) - k * y[0]]",
+        alone,
+    )
+    for f in (valve, alone["valve"]):
+        # From about 2,000 to 9,000.
+        for _ in range(2):
+            assert od.solve_ivp(f, (0.0, 100.0), [1.0], args=(1.0,)).success
+        for span in ((0.0, 8000.0), (8000.0, 0.0), (7000.0, 8000.0)):
+            with pytest.raises(od.InputError, match="by f and .* by its equations at t = [2-8]"):
+                od.solve_ivp(f, span, [1.0], args=(1.0,))
+        assert od.solve_ivp(f, (0.0, 50.0), [1.0], args=(1.0,)).success
+
+
+def test_the_function_is_compared_at_the_states_and_parameters_given():
+    def hot(t, y, k):
+        return [2 * y[0] if isinstance(y[0], float) and y[0] > sum(range(80)) else k * y[0]]
+
+    def fast(t, y, k):
+        return [2 * y[0] if isinstance(k, float) and k > sum(range(80)) else k * y[0]]
+
+    for f, y0, k in ((hot, 4000.0, 1.0), (fast, 1.0, 4000.0)):
+        with pytest.raises(od.InputError, match="by f and .* by its equations"):
+            od.solve_ivp(f, (0.0, 1.0), [[y0], [1.0]], args=(k,))
+
+
+def test_functions_of_state_and_time_are_refused():
+    """As `scipy.integrate.odeint` takes them."""
+
+    def decay(y, t, k):
+        return -k * y
+
+    for f in (decay, lambda state, t, k: -k * state, functools.partial(decay)):
+        with pytest.raises(od.InputError, match=r"a function of \(.*, t, k\); write f\(t, y, p0\)"):
+            od.solve_ivp(f, (0.0, 1.0), [1.0], args=(1.0,))
+    # Parameters are told by their place.
+    assert od.solve_ivp(lambda t, u, time: -time * u, (0.0, 1.0), [1.0], args=(1.0,)).success
+
+
 def test_random_numbers_that_come_later_are_refused():
     """A function was compared with its equations in its first call alone."""
     size = [0.0]

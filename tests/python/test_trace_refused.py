@@ -254,6 +254,7 @@ def test_states_unpack_as_many_as_there_are():
         (lambda t, y, *, c: [c], ["a"], "the arguments (c) and the parameters (a)"),
         (lambda y: [y[0]], [], "a function of (y)"),
         (lambda y, t: [y[0]], [], "a function of (y, t)"),
+        (lambda state, t: [-state], [], "a function of (state, t)"),
     ],
 )
 def test_arguments_that_are_not_the_parameters(function, parameters, found):
@@ -315,9 +316,8 @@ def test_differences_at_usual_values_and_beside_thresholds_are_found():
     def compared(t, y):
         return [np.where(y[0] > 300, hot(t, y)[0], y[0])]
 
-    trace(hot, ["x"], [])
-    for f, usual in ((hot, {"x": 400.0}), (compared, None)):
-        with pytest.raises(InputError, match="x = [34].*another meaning for symbols"):
+    for f, usual in ((hot, {"x": 400.0}), (hot, None), (compared, None)):
+        with pytest.raises(InputError, match="x = [134].*another meaning for symbols"):
             trace(f, ["x"], [], usual=usual)
     with pytest.raises(InputError, match="x = 400"):
         od.System(hot, states={"x": 400.0})
@@ -372,6 +372,69 @@ def test_what_the_function_catches_is_refused_all_the_same(f, found):
     assert trace(lambda t, y: [y[0] if not hasattr(y[0], "units") else 2.0], ["x"], []).equations == {
         "x": "x"
     }
+
+
+DAYS, SCHEDULE, LEVELS = 30, {300: 1.0}, [(5.0, 1.0), (70.0, 2.0)]
+
+
+class _Valve:
+    def __init__(self, level):
+        self.level = level
+
+    def __call__(self, t, y):
+        return [1.0 if isinstance(t, float) and t > self.level else 0.0]
+
+    def rate(self, t, y):
+        return [self(t, y)[0] * y[0]]
+
+
+def _closed_over(level):
+    return lambda t, y: [1.0 if np.isscalar(y[0]) and y[0] > level else 0.0]
+
+
+def _of_helper(t, y):
+    return [_closed_over(450.0)(t, y)[0] + y[0]]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda t, y: [1.0 if isinstance(t, int | float) and t > 8 else 0.0],
+        lambda t, y: [1.0 if isinstance(t, float) and 41 < t < 41.5 else 0.0],
+        lambda t, y: [1.0 if isinstance(t, float) and t < -2000 else 0.0],
+        lambda t, y: [1.0 if isinstance(t, float) and t > DAYS and t < DAYS + 1 else 0.0],
+        lambda t, y: [1.0 if isinstance(t, float) and t > DAYS * 86400 else 0.0],
+        lambda t, y: [SCHEDULE.get(np.floor(t), 0.0) if isinstance(t, float) else 0.0],
+        lambda t, y: [
+            max(a for at, a in LEVELS if t > at) if isinstance(t, float) and t > 5 else 1.0 * (t > 5)
+        ],
+        lambda t, y, level=45.0: [1.0 if isinstance(t, float) and t > level else 0.0],
+        lambda t, y: [1.0 if isinstance(t, float) and t > sum(range(20)) else 0.0],
+        lambda t, y: [1.0 if isinstance(y[0], float) and t > 20 and y[0] > 20 else 0.0],
+        _closed_over(45.0),
+        _of_helper,
+        _Valve(450.0),
+        _Valve(450.0).rate,
+        functools.partial(lambda level, t, y: [1.0 if isinstance(t, float) and t > level else 0.0], 450.0),
+    ],
+)
+def test_differences_beyond_numbers_that_the_function_reads_are_found(f):
+    with pytest.raises(InputError, match="by f and .* by its equations"):
+        trace(f, ["x"], [])
+
+
+def test_large_values_where_functions_overflow_are_no_difference():
+    def f(t, y):
+        x, v = y
+        return [
+            1.0 / (1.0 + np.exp(-1e3 * (x - 300.0))) + x % 0.1 + v // 1e-9,
+            np.cosh(x) / np.sinh(x) + np.hypot(1e200 * x, v) * 1e-200 + np.sin(1e6 * v) + t % 24.0,
+        ]
+
+    trace(f, ["x", "v"], [])
+    trace_model(
+        lambda c, k: {"u": c.lap(c.u**3) - np.exp(c.u / 20.0) / (1.0 + np.exp(c.u / 20.0))}, None, ["k"]
+    )
 
 
 def test_differences_at_zero_are_found():

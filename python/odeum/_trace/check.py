@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,16 @@ Floats = NDArray[np.float64]
 
 _POINTS = 3
 _TRIES = 32
-# Points beside the usual values, where some values are zero, and beside the constants that something is compared with.
-_BESIDE = 1
+# Points where some values are zero, and within the span of times.
 _ZERO = 3
-_NEAR = 8
+_TIMES = 3
 # Ranges that values are drawn from, in turn.
 _RANGES = ((0.2, 1.8), (-1.8, -0.2), (-1.5, 1.5), (0.0, 0.1))
+# Of the numbers of the equations and of the function so many are taken, with values on both sides; and these values.
+_MOST_NUMBERS = 8
+_LARGE = (10.0, -10.0, 100.0, -100.0, 1000.0, -1000.0)
+# Times that are tried with usual values, so that thresholds in seconds are passed.
+_LATE = (1e4, 1e5, 1e6, 1e7)
 _EXACT = (NEGATE, ABSOLUTE, FLOOR, MINIMUM, MAXIMUM, SELECT)
 # Of either side, an operation may be wrong by this relative to its result: elementary functions by a few roundings.
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)
@@ -48,10 +52,14 @@ def compare(
     names: Sequence[str],
     variables: Sequence[str],
     usual: Mapping[str, float],
+    read: Sequence[float] = (),
+    span: tuple[float, float] | None = None,
 ) -> None:
     """Compares a function and its equations at points where the function gives finite numbers: random ones, those at
     and beside the usual values, those where some or all values are zero, so that quotients have none, and those beside
-    the constants that something is compared with.
+    the constants that something is compared with, by the equations or, on what they do not show, by the function; at
+    large values, and within a span of times. There, where intermediate values may overflow, equations that give no
+    finite numbers are no difference.
 
     Parameters
     ----------
@@ -66,25 +74,31 @@ def compare(
         Names of what a point has values for.
     usual : mapping
         Usual values of some of them.
+    read : sequence of float
+        Numbers that the function reads.
+    span : (float, float), optional
+        Where the first of the variables lies, which is the time.
 
     Raises
     ------
     InputError
         They differ by more than rounding.
     """
-    points, results = _sample(function, variables, usual, _thresholds(record), names)
-    if not points:
+    values = _beside(_thresholds(record)) + _beside(read) + list(_LARGE)
+    points, results, is_far = _sample(function, variables, _candidates(variables, usual, values, names, span))
+    if not len(points):
         return
-    at = {name: np.array([point[name] for point in points]) for name in variables}
     with np.errstate(all="ignore"):
-        values, errors = evaluate(record, at)
-    for k, number in enumerate(outputs):
-        for p, result in enumerate(results):
-            traced, error = (float(np.broadcast_to(x[number], len(points))[p]) for x in (values, errors))
-            if not (result[k] == traced or abs(result[k] - traced) <= 4 * error):
-                shown = ", ".join(f"{name} = {points[p][name]:.6g}" for name in list(variables)[:8])
-                found = f"for {names[k]} {result[k]!s} by f and {traced!s} by its equations at {shown}"
-                raise InputError("f", found, _REMEDY)
+        evaluated = evaluate(record, dict(zip(variables, points.T, strict=True)))
+        traced, errors = (
+            np.array([np.broadcast_to(x[number], len(points)) for number in outputs]).T for x in evaluated
+        )
+        is_same = (results == traced) | (np.abs(results - traced) <= 4 * errors)
+    is_same |= is_far[:, None] & ~(np.isfinite(traced) & np.isfinite(errors))
+    for k, p in np.argwhere(~is_same.T)[:1]:
+        shown = ", ".join(f"{name} = {x:.6g}" for name, x in list(zip(variables, points[p], strict=True))[:8])
+        found = f"for {names[k]} {results[p, k]!s} by f and {traced[p, k]!s} by its equations at {shown}"
+        raise InputError("f", found, _REMEDY)
 
 
 _REMEDY = (
@@ -103,25 +117,40 @@ def _thresholds(record: Record) -> list[float]:
     return sorted(x for number in compared if (x := record.value(number)) is not None)
 
 
+def _beside(numbers: Iterable[float]) -> list[float]:
+    """Values close to numbers, on both sides; of many numbers to some from the least to the largest."""
+    ordered = sorted(set(numbers))
+    kept = np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST_NUMBERS)).round().astype(int)
+    random = np.random.default_rng(20)
+    # Closer than 1, so that whole numbers are met by their floor.
+    gaps = [
+        (x, min(0.3 * abs(x), 0.9) * random.uniform(0.2, 1.0) if x else 0.3)
+        for x in map(ordered.__getitem__, kept)
+    ]
+    return [x + sign * gap for x, gap in gaps for sign in (1, -1)]
+
+
+# Sorts of points: of random ones a few are enough, and of far ones less is asked.
+_RANDOM, _NEAR, _FAR = "random", "near", "far"
+
+
 def _sample(
     function: Callable[[Mapping[str, np.float64]], Floats],
     variables: Sequence[str],
-    usual: Mapping[str, float],
-    thresholds: Sequence[float],
-    states: Sequence[str],
-) -> tuple[list[Mapping[str, np.float64]], list[Floats]]:
-    """Points where the function gives finite numbers, and these."""
-    points: list[Mapping[str, np.float64]] = []
+    candidates: Iterable[tuple[Floats, str]],
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Points [P, variables] where the function gives finite numbers, these [P, components], and which are far."""
+    points: list[Floats] = []
     results: list[Floats] = []
+    is_far: list[bool] = []
     met = "no finite values"
-    for numbers, is_one_of_few in _candidates(variables, usual, thresholds, states):
-        if is_one_of_few and len(points) >= _POINTS:
+    for point, sort in candidates:
+        if sort == _RANDOM and len(points) >= _POINTS:
             continue
-        point = {name: np.float64(x) for name, x in numbers.items()}
         try:
             # Not `warnings.catch_warnings`, which is of all threads.
             with np.errstate(all="ignore"):
-                result = function(point)
+                result = function(dict(zip(variables, point, strict=True)))
         except InputError:
             raise
         except Exception as error:
@@ -130,36 +159,54 @@ def _sample(
         if np.isfinite(result).all():
             points.append(point)
             results.append(result)
+            is_far.append(sort == _FAR)
     if not points:
         message = f"could not be compared with its equations: at more than {_TRIES} points it gave {met}"
         tell([("warning", message, "", "f", "", "check=False leaves the comparison out")])
-    return points, results
+    return np.array(points), np.array(results), np.array(is_far)
 
 
 def _candidates(
-    variables: Sequence[str], usual: Mapping[str, float], thresholds: Sequence[float], states: Sequence[str]
-) -> Iterator[tuple[dict[str, float], bool]]:
-    """Points, and whether a few of their sort are enough."""
+    variables: Sequence[str],
+    usual: Mapping[str, float],
+    values: Sequence[float],
+    states: Sequence[str],
+    span: tuple[float, float] | None,
+) -> Iterator[tuple[Floats, str]]:
+    """Points, and their sorts."""
     random = np.random.default_rng(20)
+    n = len(variables)
+    usual_values = np.array([usual.get(name, np.nan) for name in variables])
+    is_usual, is_state = np.isfinite(usual_values), np.array([name in states for name in variables])
 
-    def anywhere(k: int) -> dict[str, float]:
-        low, high = _RANGES[k % len(_RANGES)]
-        return {name: float(random.uniform(low, high)) for name in variables}
+    def anywhere(k: int) -> Floats:
+        return random.uniform(*_RANGES[k % len(_RANGES)], n)
 
-    def beside(x: float) -> float:
-        return float(x * random.uniform(0.7, 1.3) if x else random.uniform(-0.3, 0.3))
+    def usually(k: int) -> Floats:
+        return np.where(is_usual, usual_values, anywhere(k))
+
+    def beside(x: Floats) -> Floats:
+        return np.where(x == 0.0, random.uniform(-0.3, 0.3, n), x * random.uniform(0.7, 1.3, n))
 
     for k in range(_TRIES):
-        yield anywhere(k), True
-    for k in range(1 + _BESIDE if usual else 0):
-        yield anywhere(k) | {name: beside(x) if k else x for name, x in usual.items()}, False
-    for k in range(1 + _ZERO):
-        yield anywhere(k) | {name: 0.0 for name in variables if not k or random.random() < 0.5}, False
-    for k in range(_NEAR if thresholds else 0):
-        # All states in every second one, so that several conditions hold at once.
-        near = [name for name in variables if (k % 2 and name in states) or random.random() < 0.5]
-        values = {name: beside(float(random.choice(thresholds))) for name in near}
-        yield {**anywhere(k), **usual, **values}, False
+        yield anywhere(k), _RANDOM
+    if usual:
+        yield usually(0), _NEAR
+        yield beside(usually(1)), _NEAR
+    yield np.zeros(n), _NEAR
+    for k in range(_ZERO):
+        yield np.where(random.random(n) < 0.5, 0.0, anywhere(k)), _NEAR
+    # Time and place alone, all states alike, so that several conditions hold at once, and each variable by itself.
+    is_fixed = ~is_state & ~is_usual
+    shuffled = random.permuted(np.tile(values, (n, 1)), axis=1)
+    for k, x in enumerate(values):
+        yield np.where(is_fixed, x, usually(k)), _FAR
+        yield np.where(is_state, x, usually(k)), _FAR
+        yield shuffled[:, k], _FAR
+    for k, time in enumerate((*_LATE, *((*span, *random.uniform(*span, _TIMES)) if span else ()))):
+        point = usually(k)
+        point[0] = time
+        yield point, _FAR
 
 
 def evaluate(record: Record, at: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:

@@ -12,6 +12,7 @@ from odeum._convert import flag
 from odeum._trace import names
 from odeum._trace.array import States
 from odeum._trace.check import Floats, compare
+from odeum._trace.reads import numbers_of
 from odeum._trace.record import Record
 from odeum._trace.refusal import Refusal, refused
 from odeum._trace.returned import values
@@ -31,6 +32,8 @@ def trace(
     *,
     check: bool | Callable[[Equations], bool] = True,
     usual: Mapping[str, float] | None = None,
+    span: tuple[float, float] | None = None,
+    by_place: bool = False,
 ) -> Equations:
     """The equations that a function computes.
 
@@ -44,10 +47,14 @@ def trace(
     parameters : sequence of str
         Names of the parameters.
     check : bool or callable
-        Compare function and equations at random points, at the usual values, where some values are zero, and beside
-        the constants that states are compared with; or whether to, by the equations.
+        Compare function and equations at random points, at the usual values, where some values are zero, beside
+        the numbers of the function, and at large values; or whether to, by the equations.
     usual : mapping, optional
         Usual values of states and parameters.
+    span : (float, float), optional
+        Times of which some are compared too.
+    by_place : bool
+        Give parameters by their place, whatever the arguments of `f` are called.
 
     Raises
     ------
@@ -65,7 +72,7 @@ def trace(
     """
     states, parameters = names.checked("states", states), names.checked("parameters", parameters)
     names.allow(states, parameters)
-    call = bind(f, (TIME, "y"), parameters)
+    call = bind(f, (TIME, "y"), parameters, by_place)
     record = Record()
     asked = [False]
 
@@ -92,7 +99,8 @@ def trace(
 
     equations = Equations(dict(zip(states, texts, strict=True)), definitions)
     if check(equations) if callable(check) else flag("check", check):
-        compare(at, record, outputs, states, (TIME, *states, *parameters), usual or {})
+        variables = (TIME, *states, *parameters)
+        compare(at, record, outputs, states, variables, usual or {}, numbers_of(f), span)
     return equations
 
 

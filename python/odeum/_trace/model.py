@@ -11,6 +11,7 @@ from odeum._trace import names
 from odeum._trace.check import Floats, compare
 from odeum._trace.function import TIME, floats, outputs_of
 from odeum._trace.operations import LAPLACIAN, laplacian
+from odeum._trace.reads import numbers_of
 from odeum._trace.record import Record
 from odeum._trace.refusal import Refusal, UnknownName
 from odeum._trace.signature import bind
@@ -137,7 +138,8 @@ def trace_model(
         return floats(call((place,), [point[name] for name in parameters]), order)
 
     if check:
-        compare(at, record, outputs, order, (TIME, *COORDINATES, *order, *parameters), usual or {})
+        variables = (TIME, *COORDINATES, *order, *parameters)
+        compare(at, record, outputs, order, variables, usual or {}, numbers_of(f))
     return Equations(dict(zip(order, texts, strict=True)), definitions)
 
 

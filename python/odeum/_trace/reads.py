@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import builtins
 import dis
-from collections.abc import Callable
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from types import CodeType, FunctionType
+from functools import lru_cache, partial
+from itertools import islice
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -45,6 +49,12 @@ _PURE_BUILTINS = {name: getattr(builtins, name) for name in _BUILTINS}
 _PURE_NUMPY = {name: getattr(np, name) for name in _NUMPY if hasattr(np, name)}
 
 _NOTHING = object()
+
+# Of these only the start is looked at, so that tables of measured values cost nothing.
+_MOST_ELEMENTS, _MOST_VALUES = 64, 2048
+# Larger numbers are bounds and constants of nature rather than values that something is compared with.
+_LARGEST = 1e12
+_LIBRARIES = sys.stdlib_module_names - {"__main__"} | {"numpy", "odeum", "pandas", "scipy", "sympy", "xarray"}
 
 
 @dataclass(frozen=True)
@@ -103,3 +113,75 @@ def _globals(code: CodeType) -> tuple[_Global, ...] | None:
         elif step.argval not in _ATTRIBUTES:
             return None
     return tuple(found)
+
+
+def numbers_of(f: Callable[..., Any]) -> list[float]:
+    """Numbers that a function may compare its arguments with: those of its code and of functions it names, and those
+    that it reads beside its arguments, among them keys."""
+    found: dict[float, None] = {}
+    seen: set[int] = set()
+    names: set[str] = set()
+    waiting: deque[Any] = deque([f])
+    while waiting and len(seen) < _MOST_VALUES:
+        value = waiting.popleft()
+        if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+            if -_LARGEST <= value <= _LARGEST:
+                found[float(value)] = None
+        elif id(value) not in seen:
+            seen.add(id(value))
+            waiting.extend(_parts(value, names))
+    return list(found)
+
+
+def _parts(value: Any, names: set[str]) -> Iterator[Any]:
+    """What a value has that code may read; `names` are those in the code met so far."""
+    match value:
+        case str() | bytes() | None | type():
+            pass
+        case CodeType():
+            yield from value.co_consts
+        case FunctionType():
+            if _is_of_library(value.__module__):
+                return
+            yield value.__code__
+            yield from value.__defaults__ or ()
+            yield from (value.__kwdefaults__ or {}).values()
+            for cell in value.__closure__ or ():
+                # Of a name that has no value yet it is empty.
+                with suppress(ValueError):
+                    yield cell.cell_contents
+            read = set(_names(value.__code__))
+            names.update(read)
+            yield from (value.__globals__.get(name) for name in sorted(read))
+        case MethodType():
+            yield from (value.__func__, value.__self__)
+        case partial():
+            yield from (value.func, value.args, value.keywords)
+        case dict():
+            for pair in islice(value.items(), _MOST_ELEMENTS):
+                yield from pair
+        case list() | tuple() | set() | frozenset():
+            yield from islice(value, _MOST_ELEMENTS)
+        case np.ndarray():
+            yield from value.flat[:_MOST_ELEMENTS].tolist()
+        case ModuleType():
+            if not _is_of_library(value.__name__):
+                yield from (vars(value).get(name) for name in sorted(names))
+        case _ if _is_of_library(type(value).__module__):
+            # What `functools.cache` makes of a function.
+            yield getattr(value, "__wrapped__", None)
+        case _:
+            for each in (getattr(value, "__dict__", {}), vars(type(value))):
+                yield from islice(each.values(), _MOST_ELEMENTS)
+
+
+def _is_of_library(module: Any) -> bool:
+    return str(module).partition(".")[0] in _LIBRARIES
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Names in code, and in the code that this has in it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)

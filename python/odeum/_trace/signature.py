@@ -16,10 +16,11 @@ _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _ORDERED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def bind(f: Any, leading: tuple[str, ...], parameters: Sequence[str]) -> Call:
+def bind(f: Any, leading: tuple[str, ...], parameters: Sequence[str], by_place: bool = False) -> Call:
     """Matches the arguments of a function behind the leading ones with parameters.
 
-    By name where the function has arguments of these names, in any order or by keyword alone; else by position.
+    By name where the function has arguments of these names, in any order or by keyword alone; else, or with `by_place`,
+    by position.
 
     Raises
     ------
@@ -40,9 +41,13 @@ def bind(f: Any, leading: tuple[str, ...], parameters: Sequence[str]) -> Call:
     star = any(a.kind is inspect.Parameter.VAR_POSITIONAL for a in arguments)
     stars = any(a.kind is inspect.Parameter.VAR_KEYWORD for a in arguments)
     first = [a.name for a in ordered[: len(leading)]]
-    if len(first) < len(leading) and not star or first == ["y", "t"]:
+    # As for `scipy.integrate.odeint`.
+    is_time_behind = first[1:] in (["t"], ["time"])
+    if len(first) < len(leading) and not star or is_time_behind:
         call = f"f({', '.join((*leading, *parameters))})"
         raise InputError("f", f"a function of ({', '.join(a.name for a in arguments)})", f"write {call}")
+    if by_place:
+        return lambda first, values: f(*first, *values)
     by_name = [a for a in arguments if a.kind in _NAMED and a.name not in first]
     behind = ordered[len(leading) :]
 
