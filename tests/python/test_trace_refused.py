@@ -539,6 +539,11 @@ def test_symbols_kept_from_another_call():
         (lambda c: {"u": c.lap.w}, ["u"], "`c.w`"),
         (lambda c: {"u": c.lap.x}, None, "`c.lap.x`"),
         (lambda c: {"u": c.lap(2.0)}, None, "the Laplacian of the number 2"),
+        (
+            lambda c: {"u": c.u + c.lap(2 * c.t)},
+            None,
+            "the Laplacian of <2 * t>, which is the same everywhere (line ",
+        ),
         (lambda c: {"w": 1.0}, ["u"], "a value for 'w'"),
         (lambda c: [c.u], ["u"], "list returned"),
         (lambda c: {"u": 1.0 if c.u > 0 else 0.0}, None, "a branch on a symbol"),
@@ -550,6 +555,14 @@ def test_fields_are_refused_alike(function, species, found):
     with pytest.raises(InputError) as raised:
         trace_model(function, species, [])
     assert raised.value.field == "f" and found in raised.value.found and raised.value.remedy
+
+
+def test_laplacians_of_parameters_are_refused_at_their_line():
+    with pytest.raises(
+        InputError, match=r"Laplacian of <k \* m>, .* \(line .*c.lap\(k \* m\).*\); it is zero"
+    ):
+        od.Model(lambda c, k, m: {"u": c.u + c.lap(k * m)}, {"k": 1.0, "m": 2.0})
+    od.Model(lambda c, k: {"u": c.lap(k * c.x**2) + c.lap(k * c.u)}, {"k": 1.0})
 
 
 @pytest.mark.parametrize("name", ["x", "y", "z", "t", "lap"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ def trace_model(
         return met[name]
 
     def lap(expression: Any) -> Any:
-        return elementwise(_laplacian, expression)
+        return elementwise(partial(_laplacian, {TIME, *parameters}), expression)
 
     values_of = [Symbol(record, record.variable(name)) for name in parameters]
     order: list[str] = list(known or ())
@@ -143,9 +144,13 @@ def trace_model(
     return Equations(dict(zip(order, texts, strict=True)), definitions)
 
 
-def _laplacian(expression: Any) -> Symbol:
+def _laplacian(uniform: Collection[str], expression: Any) -> Symbol:
+    """That of an expression; `uniform` are variables that are the same everywhere."""
     if not isinstance(expression, Symbol):
         raise Refusal(f"the Laplacian of the number {expression}", "it is zero: leave it out")
+    if expression.record.variables(expression.number) <= {*uniform}:
+        found = f"the Laplacian of {expression!r}, which is the same everywhere"
+        raise Refusal(found, "it is zero: leave it out")
     result: Symbol = apply(LAPLACIAN, expression)
     return result
 

@@ -64,6 +64,22 @@ class Record:
         """Whether an expression is a condition."""
         return self.nodes[number][0].gives == "c"
 
+    def variables(self, number: int) -> set[str]:
+        """Names of what an expression depends on."""
+        found: set[str] = set()
+        seen: set[int] = set()
+        waiting = [number]
+        while waiting:
+            number = waiting.pop()
+            if number not in seen:
+                seen.add(number)
+                operation, operands = self.nodes[number]
+                if operation is VARIABLE:
+                    found.update(operands)
+                elif operation is not CONSTANT:
+                    waiting.extend(operands)
+        return found
+
     def refusal(self, found: str, remedy: str) -> Refusal:
         """A refusal to be raised, which counts even where the function goes on."""
         error = Refusal(found, remedy)
