@@ -422,6 +422,25 @@ def test_a_mask_of_a_dataset_is_that_of_the_simulation(has):
     assert refused(start.assign(mask=("t", [1.0]))).field == "start.mask"
 
 
+def test_arrays_of_a_state_have_its_mask():
+    """It was dropped: walls were gone."""
+    start = domain().set_coords("mask")
+    mask = start.mask.broadcast_like(start.u).values
+    for arrays in (dict(start), {"u": start.u, "v": 1.0}, {"u": U, "v": start.v}):
+        assert np.array_equal(od.Simulation(MODEL, arrays).mask, mask)
+    state = od.Simulation(MODEL, start).state
+    again = od.Simulation(MODEL, {"u": state.u, "v": state.v}, mask=mask)
+    assert np.array_equal(again.mask, mask) and again.spacing == od.Simulation(MODEL, state).spacing
+    error = refused({"u": start.u, "v": start.v}, mask="0.35 - x - y")
+    assert error.field == "mask" and "12 of 60 cells" in error.found and "drop_vars" in error.remedy
+    error = refused({"u": start.u, "v": start.assign_coords(mask=start.x < 0.25).v})
+    assert error.field == "start.v.mask" and "of 60 cells" in error.found and "drop_vars" in error.remedy
+    assert od.Simulation(MODEL, {"u": start.u.drop_vars("mask"), "v": U}).mask is None
+    model = od.Model({"u": "-u", "mask": "-mask"})
+    both = dataset().rename(v="mask").assign_coords(mask_=start.x < 0.25)
+    assert od.Simulation(model, {"u": both.u, "mask": both.mask}).mask.sum() == 36
+
+
 def test_a_species_may_be_called_mask():
     model = od.Model({"u": "-u", "mask": "-mask"})
     start = dataset().rename(v="mask")

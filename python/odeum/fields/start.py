@@ -57,11 +57,12 @@ def read(start: Any, species: Collection[str]) -> Start:
         raise InputError(
             "start", type(start).__name__, "give an xarray.Dataset, or a dict of arrays by species"
         )
-    return _of_mapping(start)
+    return _of_mapping(start, mask_name(species))
 
 
-def _of_mapping(start: Mapping[str, Any]) -> Start:
+def _of_mapping(start: Mapping[str, Any], mask: str) -> Start:
     made = Start()
+    masks: dict[str, Any] = {}
     for name, value in start.items():
         place = f"start.{name}"
         if not is_array(value):
@@ -75,7 +76,17 @@ def _of_mapping(start: Mapping[str, Any]) -> Start:
         made.dims, made.shape = tuple(shape), shape
         made.add(str(name), cells)
         if labels:
-            _lie(made, labels, getattr(value, "coords", {}))
+            coords = getattr(value, "coords", {})
+            _lie(made, labels, coords)
+            if mask in coords:
+                masks[place] = coords[mask]
+    for place, each in masks.items():
+        cells = _whole(made, f"{place}.{mask}", each)
+        made.mask = cells if made.mask is None else made.mask
+        other = (cells > 0) != (made.mask > 0)
+        if other.any():
+            found = f"another than that of other arrays, in {other.sum()} of {other.size} cells"
+            raise InputError(f"{place}.{mask}", found, f'leave it out: start.drop_vars("{mask}")')
     _equal(made.spacing)
     return made
 
@@ -98,9 +109,9 @@ def _of_dataset(start: Any, mask: str) -> Start:
         if start[name].ndim == 0:
             made.initial[str(name)] = plain(f"start.{name}", start[name].values)
         else:
-            made.add(str(name), _whole(made, name, start[name]))
+            made.add(str(name), _whole(made, f"start.{name}", start[name]))
     if mask in arrays:
-        made.mask = _whole(made, mask, start[mask])
+        made.mask = _whole(made, f"start.{mask}", start[mask])
     labels = Labels.of("start", start[arrays])
     if labels:
         _lie(made, labels, start.coords)
@@ -108,9 +119,9 @@ def _of_dataset(start: Any, mask: str) -> Start:
     return made
 
 
-def _whole(made: Start, name: Any, variable: Any) -> Cells:
+def _whole(made: Start, name: str, variable: Any) -> Cells:
     """The numbers of a variable in all cells; along axes that it does not have they are the same."""
-    cells = array(f"start.{name}", variable)
+    cells = array(name, variable)
     wide = tuple(made.shape[dim] if dim in variable.dims else 1 for dim in made.dims)
     return np.ascontiguousarray(np.broadcast_to(cells.reshape(wide), tuple(made.shape.values())))
 
