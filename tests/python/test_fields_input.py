@@ -82,6 +82,27 @@ def test_a_state_has_edge_and_place_of_axes_with_one_cell():
     assert "attrs['spacing']" in refused(state.assign_coords(z=((), 1.0, {"spacing": 0})), model).field
 
 
+def test_the_edge_of_cells_joined_to_one_is_asked_for():
+    """It was that of the cells that were joined: the middle half of the box."""
+    model = od.Model({"u": "lap(u)"})
+    wall = {"boundary": {"y_low": {"value": 0.0}}, "stencil": "star"}
+    box = {"spacing": 0.5, "origin": (0.0, -1.0, 0.0)}
+    state = od.Simulation(model, {"u": np.ones((4, 8))}, **box, **wall).state
+    joined = state.coarsen(y=4).mean()
+    for start in (joined, {"u": joined.u}, joined.isel(y=0), state.coarsen(y=2).mean().isel(y=[1])):
+        error = refused(start, model, **wall)
+        assert error.field in ("start.y", "start.u.y") and "joined" in error.found
+        assert "`spacing` and `origin`" in error.remedy
+        assert refused(start, model, spacing={"x": 0.5}, **wall).field == error.field
+    whole = od.Simulation(model, joined, spacing={"y": 2.0}, **wall)
+    assert whole.spacing == {"x": 0.5, "y": 2.0, "z": 0.5} and whole.origin["y"] == -1.0
+    for k in range(4):
+        one = od.Simulation(model, state.isel(y=[k]), **wall)
+        assert one.spacing["y"] == 0.5 and one.origin["y"] == pytest.approx(-1.0 + 0.5 * k)
+    half = od.Simulation(model, state.coarsen(y=2).mean(), **wall)
+    assert half.spacing["y"] == 1.0 and half.origin["y"] == -1.0
+
+
 def test_arrays_of_a_state_have_its_time():
     early = od.Simulation(MODEL, dataset(), t=1.0).state
     later = early.assign_coords(t=2.0)

@@ -136,6 +136,12 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
     if shape is not None:
         grid["shape"] = [int(n) if n == int(n) else n for n in shape]
     spacing = along("spacing", said.get("spacing"), nan)
+    for axis, name in start.joined.items():
+        if spacing is None or isnan(spacing[AXES.index(axis)]):
+            found = "a cell that several were joined to, with the edge of these as an attribute"
+            raise InputError(
+                name, found, f'give `spacing` and `origin`: spacing={{"{axis}": ...}}, origin=...'
+            )
     if spacing is not None or start.spacing:
         cells = shape or [1.0] * 3
         # An edge of zero along one cell is none.

@@ -19,6 +19,8 @@ EVEN = 1e-3
 EQUAL = 1e-6
 # The attribute of a coordinate that has the edge of a cell; along several cells coordinates say it.
 EDGE = "spacing"
+# And that of a coordinate along several cells that has the low end of these.
+LOW = "origin"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Labels:
     coordinates: dict[str, Floats] = field(default_factory=dict)
     # Edges of cells along axes of one.
     edges: dict[str, float] = field(default_factory=dict)
+    # Axes of one cell that several were joined to, whose edge is another than the attribute says.
+    joined: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, value: Any) -> Labels | None:
@@ -43,7 +47,10 @@ class Labels:
         there = [dim for dim in DIMS if dim in coords and (dim in dims or coords[dim].ndim == 0)]
         places = {dim: rising(f"{name}.{dim}", coords[dim]) for dim in there}
         single = [dim for dim in there if len(places[dim]) == 1 and EDGE in coords[dim].attrs]
-        return cls(name, sizes, places, {dim: _edge(f"{name}.{dim}", coords[dim]) for dim in single})
+        edges = {dim: _edge(f"{name}.{dim}", coords[dim]) for dim in single}
+        joined = tuple(dim for dim in single if _is_joined(coords[dim], edges[dim]))
+        edges = {dim: edge for dim, edge in edges.items() if dim not in joined}
+        return cls(name, sizes, places, edges, joined)
 
     def lie_on(self, sizes: Mapping[str, int]) -> None:
         """Refuses axes that the cells of a grid do not lie along."""
@@ -131,6 +138,15 @@ def _edge(name: str, coordinate: Any) -> float:
     if not edge > 0:
         raise InputError(f"{name}.attrs['{EDGE}']", str(edge), "give the edge of a cell, which is positive")
     return edge
+
+
+def _is_joined(coordinate: Any, edge: float) -> bool:
+    """Whether a coordinate is the centre of none of the cells whose edge and low end it has."""
+    low = coordinate.attrs.get(LOW)
+    if low is None:
+        return False
+    place = (float(coordinate.values.item()) - number(f"attrs['{LOW}']", low)) / edge - 0.5
+    return abs(place - round(place)) > EVEN
 
 
 def shown(sizes: Mapping[str, int]) -> str:

@@ -33,6 +33,8 @@ class Start:
     # Centre of the first cell.
     first: dict[str, float] = field(default_factory=dict)
     t: float | None = None
+    # Coordinates of axes of one cell whose edge is not known, since several were joined to it.
+    joined: dict[str, str] = field(default_factory=dict)
     # Which array is of another time.
     of_another: str | None = None
     # Cells of the domain, of a dataset that says so.
@@ -139,6 +141,8 @@ def _lie(made: Start, labels: Labels, coords: Mapping[Any, Any]) -> None:
             _coordinates(made, f"{labels.name}.{dim}", x)
             if dim in labels.edges:
                 made.spacing[dim] = labels.edges[dim]
+            if dim in labels.joined:
+                made.joined[dim] = f"{labels.name}.{dim}"
 
 
 def _coordinates(made: Start, name: str, x: Floats) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from odeum import _odeum
 from odeum.fields.cells import AXES, DIMS
-from odeum.fields.labels import EDGE
+from odeum.fields.labels import EDGE, LOW
 
 if TYPE_CHECKING:
     import xarray
@@ -30,7 +30,8 @@ def require_xarray() -> Any:
 def dataset(simulation: Simulation) -> xarray.Dataset:
     """The present state: species over the axes of the start, or those of more than one cell.
 
-    The other axes are scalar coordinates; all have the edge of a cell as ``spacing``, so that the grid is whole.
+    The other axes are scalar coordinates; all have the edge of a cell as ``spacing``, so that the grid is whole,
+    and those of several cells their low end as ``origin``, which tells one of them from several joined to one.
     """
     module = require_xarray()
     dims = simulation.dims
@@ -38,6 +39,8 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
     coords: dict[str, Any] = {}
     for dim in DIMS:
         centres, edge = simulation.centres(dim), {EDGE: simulation.spacing[dim]}
+        if len(centres) > 1:
+            edge[LOW] = simulation.origin[dim]
         coords[dim] = (dim, centres, edge) if dim in dims else ((), float(centres[0]), edge)
     coords["t"] = ((), simulation.t, {"long_name": "time"})
     if simulation.mask is not None:
