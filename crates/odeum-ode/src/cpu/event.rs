@@ -13,7 +13,9 @@
 //! Stiffness divides the error estimates of implicit methods, and steps pass the test within which a component that is forced
 //! goes to and fro many times. So their cubics are tested: those of exponential methods by the state half-way; those of
 //! Rosenbrock methods and Radau, which their stages give, by what they leave of the equation at two places, f(t, p) − p',
-//! through the matrix of the step, as error estimates are filtered. Where the test fails, half the step is taken.
+//! through the matrix of the step, as error estimates are filtered. Where f jumps within a step of an explicit Runge–Kutta method,
+//! the error estimate may not see it, and the cubic makes the turn of the component half as deep as it is: so these cubics are tested
+//! by the slopes of the stages. Where the test fails, half the step is taken.
 
 use super::Task;
 use super::pack::Pack;
@@ -34,6 +36,9 @@ pub(crate) const SHORTER: f64 = 0.9;
 /// A cubic is trusted that misses the middle by no more than this fraction of what the component moves; less than the tolerance
 /// is no miss.
 pub(crate) const MISS: f64 = 1e-3;
+/// The same of a cubic whose slopes are compared with those of stages. Where f jumps so that the component turns within a step, they
+/// miss 0.15 (`tsit5`) or more; where f is smooth, stages are of lower order than the cubic, and it is not the cubic that misses.
+pub(crate) const STAGE_MISS: f64 = 0.05;
 /// The same of a cubic of stages, of what it misses at these places together.
 pub(crate) const CUBIC_MISS: f64 = 1e-3;
 pub(crate) const PLACES: [f64; 2] = [0.3, 0.7];
@@ -81,8 +86,10 @@ pub(super) struct Watch<'a, L> {
     end_slope: Vec<L>,
     /// Step times slopes of the cubic of the component at both ends of it.
     slopes: [L; 2],
-    /// How far the cubic of the method misses the component at the places together.
+    /// How far the cubic misses the component at the places, or h times its slopes those of the stages, together.
     miss: L,
+    /// How far it may, as a fraction of what the component moves.
+    most_miss: f64,
     /// Lanes whose steps may have come to the level between their ends.
     doubtful: u64,
 }
@@ -101,6 +108,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
             end_slope: vec![L::lit(0.0); task.dim],
             slopes: [L::lit(0.0); 2],
             miss: L::lit(0.0),
+            most_miss: 0.0,
             doubtful: 0,
         }
     }
@@ -176,12 +184,14 @@ impl<'a, L: Lanes> Watch<'a, L> {
         }
         let doubtful = L::from_bits(self.doubtful);
         if cubic.is_some() {
-            self.miss = L::lit(0.0);
+            (self.miss, self.most_miss) = (L::lit(0.0), CUBIC_MISS);
             for theta in PLACES {
                 self.miss = self.miss + stepper.cubic_misses(&at, h, theta, i).abs();
             }
             pack.cost.add_fresh::<L>(doubtful, EVALUATIONS);
-        } else if let Some(slope) = stepper.end_slope() {
+            return;
+        }
+        if let Some(slope) = stepper.end_slope() {
             self.slopes[1] = slope[i] * h;
         } else {
             self.end.copy_from_slice(stepper.state());
@@ -190,6 +200,8 @@ impl<'a, L: Lanes> Watch<'a, L> {
             self.slopes[1] = self.end_slope[i] * h;
             pack.cost.add_fresh::<L>(doubtful, 1);
         }
+        self.miss = stepper.stage_misses(h, i, state - pack.y[i], self.slopes);
+        self.most_miss = STAGE_MISS;
     }
 
     /// Where in a step of lane `l`, as a fraction of it, the component crosses the level and comes back,
@@ -212,7 +224,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
             }
         }
         let moves = (ends[1] - ends[0]).abs() + slopes[0].abs() + slopes[1].abs();
-        let most = (CUBIC_MISS * moves).max(self.tolerance(pack, l, 1.0));
+        let most = (self.most_miss * moves).max(self.tolerance(pack, l, 1.0));
         let miss = self.miss.lane(l).to_f64();
         // What is no number is no small miss.
         if miss.is_nan() || miss > most {

@@ -245,6 +245,7 @@ pub(super) fn common(text: &mut Text, traits: &Traits) {
             ("OD_EVENT_SHORTER", event::SHORTER),
             ("OD_EVENT_MISS", event::MISS),
             ("OD_EVENT_CUBIC_MISS", event::CUBIC_MISS),
+            ("OD_EVENT_STAGE_MISS", event::STAGE_MISS),
             ("OD_EVENT_PLACE", event::PLACES[0]),
             ("OD_EVENT_OTHER_PLACE", event::PLACES[1]),
         ] {

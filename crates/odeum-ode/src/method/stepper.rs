@@ -105,6 +105,12 @@ pub(crate) trait Stepper<L: Lanes> {
         L::lit(0.0)
     }
 
+    /// How far h times the slopes of component `i` at stages within the last attempt, of size `h`, are together from those of the cubic
+    /// that rises by `rise` between ends with h times `slopes`, of a method whose stages lie on the way.
+    fn stage_misses(&self, _h: L, _i: usize, _rise: L, _slopes: [L; 2]) -> L {
+        L::lit(0.0)
+    }
+
     /// Evaluations of the right-hand side that one attempt takes at most, a beginning before it
     /// included; `None` without a bound.
     fn most_evaluations(&self) -> Option<u32>;

@@ -346,6 +346,58 @@ fn levels_that_a_forced_component_passes_in_every_period() {
     }
 }
 
+/// x' = −1 until p, from there on 1, with p of the time or of y, and y' = 1: x falls and turns at once.
+struct Turn;
+
+impl System for Turn {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn n_params(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        let one = R::lit(1.0);
+        let clock = R::select(p[1].gt(R::lit(0.0)), y[1], t);
+        dydt[0] = R::select(clock.lt(p[0]), -one, one);
+        dydt[1] = one;
+    }
+}
+
+/// Where f jumps within a step the error test may not see it, and a cubic makes the turn half as deep as it is.
+#[test]
+fn levels_just_above_a_turn_at_once() {
+    for place in places() {
+        let count = if place == Place::Cpu { 1_000 } else { 100 };
+        // Of RKC the error estimate vanishes where the turn is half-way.
+        for method in Method::all().into_iter().filter(|method| *method != Method::rkc()) {
+            for tol in [1e-3, 1e-6] {
+                let part = |s: usize, turn: f64| (s as f64 * turn).fract();
+                let turn = |s: usize| 0.7 + 0.6 * part(s, 0.618_033_988_7);
+                let depth = |s: usize| 2.0 * tol * (0.15 / tol).powf(part(s, 0.414_213_562_4));
+                let systems = 0..count;
+                let starts = systems.clone().map(|s| turn(s) - depth(s));
+                let states = starts.chain(systems.clone().map(|_| 0.0)).collect();
+                let params = systems.clone().map(turn);
+                let params = params.chain(systems.clone().map(|s| (s % 2) as f64)).collect();
+                let ensemble = Ensemble::new(2, states, (0.0, 3.0)).unwrap();
+                let ensemble = ensemble.with_params(params).unwrap();
+                let options = Options::new(Tolerance::new(tol, tol)).end_when_falls(0, vec![0.0]);
+                let found = solve(place, &DynSystem::new(Turn), &ensemble, &method, &options);
+                let right = |s: usize| {
+                    let late = (found.t[s] - turn(s) + depth(s)).abs();
+                    found.status[s] == Status::TerminalEvent && late < 10.0 * tol
+                };
+                let missed: Vec<_> =
+                    systems.filter(|&s| !right(s)).map(|s| (depth(s), found.t[s])).collect();
+                let name = method.name();
+                assert!(missed.is_empty(), "{name} at {tol} on the {place:?}: {missed:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn levels_that_do_not_fit_are_refused() {
     let ensemble = Ensemble::repeated(&[0.0, 1.0], 3, (0.0, END)).unwrap();

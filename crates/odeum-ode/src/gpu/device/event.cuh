@@ -28,14 +28,28 @@ struct OdPassage {
     real middle;                // excess half-way, of a method that tells it; else that at the end
     bool has_middle;
     real slopes[2];             // of its cubic at both ends: of the method's own, or f, at the end only where it is asked for
-    bool has_cubic;             // the cubic is the method's own:
-    real miss;                  // how far it misses the component at the places together, where that is asked for
+    real miss;                  // how far it misses the component at the places, or slopes of stages, together, where that is asked for
+    real most_miss;             // how far it may, as a fraction of what the component moves; zero where it is not tested
 };
 
 // Slopes of a cubic at both ends of a step, times the step.
 struct OdCubicSlopes {
     real start, end;
 };
+
+// The cubic between the ends of a step that rises by `rise`.
+struct OdCubic {
+    real start, a, b;
+    OD_FN_MEMBER real risen(real theta) const { return od_fma(od_fma(a, theta, b), theta, start) * theta; }
+    OD_FN_MEMBER real slope(real theta) const {
+        return od_fma(od_fma(real(3) * a, theta, real(2) * b), theta, start);
+    }
+};
+
+OD_FN OdCubic od_cubic(real rise, const OdCubicSlopes &slopes) {
+    const real start = slopes.start, end = slopes.end;
+    return OdCubic{start, start + end - real(2) * rise, real(3) * rise - real(2) * start - end};
+}
 
 // Number of the component.
 OD_FN int od_event_component(const OdTask &task) { return (int)task.event_component; }
@@ -52,7 +66,7 @@ OD_FN OdSight od_no_sight() { return OdSight{false, false, false, real(0)}; }
 OD_FN OdPassage od_passage(const OdTask &task, const OdEvent &event, real before, real after, real slope) {
     const real sign = task.event_sign, level = event.level;
     const real excess = sign * (after - level);
-    return OdPassage{sign * (before - level), excess, excess, false, {slope, real(0)}, false, real(0)};
+    return OdPassage{sign * (before - level), excess, excess, false, {slope, real(0)}, real(0), real(0)};
 }
 
 // Adds the value half-way.
@@ -130,9 +144,9 @@ OD_FN real od_hidden(const OdTask &task, const OdEvent &event, const OdPassage &
         const real most = od_larger(OD_EVENT_MISS * (moves + od_abs(f) + od_abs(g)), od_event_tolerance(task, event, real(1)));
         if (od_abs(passage.middle - cubic) > most) return R(0.5);
     }
-    if (passage.has_cubic) {
+    if (passage.most_miss > real(0)) {
         const real moves = od_abs(q - p) + od_abs(f) + od_abs(g);
-        const real most = od_larger(OD_EVENT_CUBIC_MISS * moves, od_event_tolerance(task, event, real(1)));
+        const real most = od_larger(passage.most_miss * moves, od_event_tolerance(task, event, real(1)));
         // What is no number is no small miss.
         if (!(passage.miss <= most)) return R(0.5);
     }

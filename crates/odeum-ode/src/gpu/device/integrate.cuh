@@ -30,11 +30,13 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMem
     od_group_tell(g, x.event_component, of);
     OdPassage passage = od_passage(task, c.event, of[0], of[1], of[2]);
     if constexpr (Method::HAS_MIDDLE) od_passes_by(task, c.event, passage, of[3]);
-    passage.has_cubic = Method::HAS_CUBIC;
+    passage.most_miss = Method::HAS_CUBIC    ? OD_EVENT_CUBIC_MISS
+                        : Method::HAS_STAGES ? OD_EVENT_STAGE_MISS
+                                             : real(0);
     if constexpr (Method::HAS_CUBIC) passage.slopes[1] = of[3];
     od_look_for_event(task, c, passage, step, verdict, [&](OdPassage &passed) {
-        real told[1] = {real(0)};
         if constexpr (Method::HAS_CUBIC) {
+            real told[1] = {real(0)};
 #pragma unroll 1
             for (int k = 0; k < 2; ++k) {
                 const real theta = k == 0 ? OD_EVENT_PLACE : OD_EVENT_OTHER_PLACE;
@@ -47,15 +49,21 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMem
                 passed.miss = passed.miss + od_abs(told[0]);
             }
         } else {
+            real told[1 + Method::HAS_STAGES] = {};
             if constexpr (!Method::KNOWS_END_SLOPE) od_evaluate(c, x, memory, verdict.t_new, after);
             OD_OWN(e, i) {
                 if (i == x.event_component) {
                     if constexpr (Method::KNOWS_END_SLOPE) told[0] = method.end_slope(e);
                     else told[0] = memory.slope[i];
+                    if constexpr (Method::HAS_STAGES) {
+                        const OdCubicSlopes slopes = {x.event_slope * step, told[0] * step};
+                        told[1] = method.stage_misses(e, step, od_cubic(after[e] - x.y[e], slopes));
+                    }
                 }
             }
             od_group_tell(g, x.event_component, told);
             passed.slopes[1] = told[0];
+            if constexpr (Method::HAS_STAGES) passed.miss = told[1];
         }
     });
 }
@@ -116,6 +124,7 @@ OD_FN bool od_takes(bool busy) {
 //     real middle(e)         HAS_MIDDLE               half-way
 //     OdCubicSlopes cubic(e) HAS_CUBIC                slopes of the cubic of its stages
 //     real end_slope(e)      KNOWS_END_SLOPE          f at the end; of other methods it is evaluated where it is asked for
+//     real stage_misses(e, step, cubic)  HAS_STAGES   how far slopes of its stages are from those of the cubic
 //
 // Who evaluates f at the state without linearising keeps it of the component of the terminal event. An attempt with the
 // cause OD_SPECTRAL_RADIUS is the last.

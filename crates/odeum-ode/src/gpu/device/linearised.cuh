@@ -87,11 +87,9 @@ OD_FN void od_cubic_misses(OdStepLoop &c, const OdSystem &x, OdMemory &memory, c
     real state[OD_EACH];
     OD_UNROLL_OWN
     for (int e = 0; e < OD_EACH; ++e) {
-        const OdCubicSlopes slopes = method.cubic(e);
-        const real start = slopes.start, end = slopes.end, rise = after[e] - x.y[e];
-        const real a = start + end - real(2) * rise, b = real(3) * rise - real(2) * start - end;
-        state[e] = x.y[e] + od_fma(od_fma(a, theta, b), theta, start) * theta;
-        misses[e] = od_fma(od_fma(real(3) * a, theta, real(2) * b), theta, start) / step;
+        const OdCubic cubic = od_cubic(after[e] - x.y[e], method.cubic(e));
+        state[e] = x.y[e] + cubic.risen(theta);
+        misses[e] = cubic.slope(theta) / step;
     }
     od_evaluate(c, x, memory, od_fma(theta, step, c.t), state);
     OD_OWN(e, i) misses[e] = memory.slope[i] - misses[e];

@@ -2,6 +2,7 @@
 
 use super::lanes;
 use super::slots::Slots;
+use super::tableau::FIRST_INNER;
 use super::{Erk, Tableau};
 use crate::method::device::{
     GroupKernel, LanesNeeds, OnDevice, Registers, Storage, Subject, ThreadKernels, ThreadNeeds,
@@ -108,6 +109,7 @@ impl ThreadKernels for Threads<'_> {
 /// their number is known only at run time.
 fn write(text: &mut Text, tableau: &Tableau, rolled: bool) {
     text.define("OD_STAGES", tableau.stages());
+    text.define("OD_FIRST_INNER", FIRST_INNER);
     text.define("OD_FSAL", i32::from(tableau.is_fsal()));
     let s = tableau.stages();
     let a = |row: usize, m: usize| tableau.a[row].get(m).copied().unwrap_or(0.0);

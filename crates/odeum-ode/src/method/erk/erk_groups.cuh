@@ -22,8 +22,18 @@ struct OdErk {
         for (int e = 0; e < OD_EACH; ++e) slopes.at(0, e) = slopes.at(OD_STAGES - 1, e);
     }
 
-    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = false, KNOWS_END_SLOPE = OD_FSAL;
+    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = false, HAS_STAGES = true, KNOWS_END_SLOPE = OD_FSAL;
     OD_FN_MEMBER real end_slope(int e) const { return slopes.at(OD_STAGES - 1, e); }
+#if OD_EVENT
+    OD_FN_MEMBER real stage_misses(int e, real step, const OdCubic &cubic) const {
+        real misses = real(0);
+        OD_UNROLL_STAGES
+        for (int s = OD_FIRST_INNER; s < OD_STAGES; ++s) {
+            if (od_c(s) < real(1)) misses = misses + od_abs(slopes.at(s, e) * step - cubic.slope(od_c(s)));
+        }
+        return misses;
+    }
+#endif
 };
 
 // The slopes of stages from the first to before the end of a step; of an `euler` step stage 1 is the end. It works on

@@ -111,6 +111,31 @@ OD_FN real od_pick(const real (&x)[OD_N], int i) {
 #endif
 }
 
+// How far slopes of stages within a step from y of component `watched`, of which that of the last stage is `last_slope`, are from those
+// of the cubic.
+OD_FN real od_stage_misses(const real (&y)[OD_N], const OdSlopes &slopes, real last_slope, int watched, real step,
+                           const OdCubic &cubic) {
+    real misses = real(0);
+    OD_UNROLL
+    for (int q = 0; q < OD_SLOTS; ++q) {
+        const int j = od_component(q), i = od_paired(q);
+        const bool is_paired = i >= 0 && i == watched;
+        if (j != watched && !is_paired) continue;
+        OD_UNROLL_STAGES
+        for (int s = OD_FIRST_INNER; s < OD_STAGES; ++s) {
+            if (!(od_c(s) < real(1))) continue;
+            real slope = s < OD_STAGES - 1 ? slopes.get(s, q) : last_slope;
+            if (is_paired) {
+                slope = y[j];
+                OD_UNROLL_STAGES
+                for (int m = 0; m < s; ++m) slope = od_fma(step * od_a(s, m), slopes.get(m, q), slope);
+            }
+            misses = misses + od_abs(slope * step - cubic.slope(od_c(s)));
+        }
+    }
+    return misses;
+}
+
 // Looks at a step from y to `last`, where f are the slopes of the last stage.
 OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, const OdParams &p, const real (&y)[OD_N],
                          const real (&last)[OD_N], real (&f)[OD_N], const OdSlopes &slopes,
@@ -124,13 +149,17 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, const OdParams &p,
         if (i >= 0 && i == watched) slope = y[j];
     }
     const real before = od_pick(y, watched), after = od_pick(last, watched);
-    const OdPassage passage = od_passage(task, c.event, before, after, slope);
+    OdPassage passage = od_passage(task, c.event, before, after, slope);
+    passage.most_miss = OD_EVENT_STAGE_MISS;
     od_look_for_event(task, c, passage, step, verdict, [&](OdPassage &passed) {
+        const real last_slope = od_pick(f, watched);
         if (!OD_FSAL) {
             od_rhs(verdict.t_new, last, p, f);
             ++c.nfev;
         }
         passed.slopes[1] = od_pick(f, watched);
+        const OdCubicSlopes ends = {slope * step, passed.slopes[1] * step};
+        passed.miss = od_stage_misses(y, slopes, last_slope, watched, step, od_cubic(after - before, ends));
     });
 }
 #endif

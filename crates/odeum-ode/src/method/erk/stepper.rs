@@ -3,7 +3,7 @@
 use super::{Erk, Tableau};
 use crate::method::first_step;
 use crate::method::rhs::Rhs;
-use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
+use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper, cubic_at};
 use crate::tolerance::{Tolerance, Weights};
 use odeum_core::Lanes;
 
@@ -97,6 +97,16 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for ErkStepper<'_, L, F> {
     #[inline(always)]
     fn end_slope(&self) -> Option<&[L]> {
         self.fsal.then(|| &self.k[self.k.len() - self.candidate.len()..])
+    }
+
+    #[inline(always)]
+    fn stage_misses(&self, h: L, i: usize, rise: L, slopes: [L; 2]) -> L {
+        let n = self.candidate.len();
+        let inner = self.tableau.inner_stages();
+        inner.fold(L::lit(0.0), |misses, s| {
+            let [_, slope] = cubic_at(self.tableau.c[s], rise, slopes);
+            misses + (self.k[s * n + i] * h - slope).abs()
+        })
     }
 
     #[inline(always)]

@@ -21,6 +21,9 @@ pub struct Tableau {
     pub reference: &'static str,
 }
 
+/// The stage before is an Euler step.
+pub(super) const FIRST_INNER: usize = 2;
+
 impl Tableau {
     /// Number of stages s.
     pub fn stages(&self) -> usize {
@@ -32,6 +35,11 @@ impl Tableau {
     pub fn is_fsal(&self) -> bool {
         let last = self.stages() - 1;
         self.c[last] == 1.0 && self.b[last] == 0.0 && self.a[last] == &self.b[..last]
+    }
+
+    /// Stages within the step, from [`FIRST_INNER`] on.
+    pub(crate) fn inner_stages(&self) -> impl Iterator<Item = usize> {
+        (FIRST_INNER..self.stages()).filter(|&s| self.c[s] < 1.0)
     }
 
     /// Coefficients of the stability polynomial R(z) = 1 + Σ zᵏ bᵀAᵏ⁻¹1, lowest power first

@@ -18,7 +18,7 @@ struct OdExponential {
     OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
 
 #if OD_EVENT
-    static constexpr bool HAS_MIDDLE = true, HAS_CUBIC = false, KNOWS_END_SLOPE = false;
+    static constexpr bool HAS_MIDDLE = true, HAS_CUBIC = false, HAS_STAGES = false, KNOWS_END_SLOPE = false;
     OD_FN_MEMBER real middle(int e) const { return half[e]; }
 #endif
 

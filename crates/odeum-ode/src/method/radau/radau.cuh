@@ -107,7 +107,7 @@ struct OdRadau {
     bool first, rejected;       // no step has been accepted yet; the last attempt was rejected
 
 #if OD_EVENT
-    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = true;
+    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = true, HAS_STAGES = false;
     OD_FN_MEMBER OdCubicSlopes cubic(int e) const {
         const real z[OD_STAGES] = {increment(0, e), increment(1, e), increment(2, e)};
         return OdCubicSlopes{-od_fma(z[2], od_e(2), od_fma(z[1], od_e(1), z[0] * od_e(0))),

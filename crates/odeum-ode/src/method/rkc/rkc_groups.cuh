@@ -41,7 +41,7 @@ struct OdRkc {
         stale = stale || !accepted || age >= OD_RADIUS_EVERY;
     }
 
-    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = false, KNOWS_END_SLOPE = true;
+    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = false, HAS_STAGES = false, KNOWS_END_SLOPE = true;
     OD_FN_MEMBER real end_slope(int e) const { return f[e]; }
 };
 

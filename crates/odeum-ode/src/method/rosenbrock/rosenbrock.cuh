@@ -12,7 +12,7 @@ struct OdRosenbrock {
     OD_FN_MEMBER void begin() {}
     OD_FN_MEMBER void settle(bool) {}
 #if OD_EVENT
-    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = true;
+    static constexpr bool HAS_MIDDLE = false, HAS_CUBIC = true, HAS_STAGES = false;
     OD_FN_MEMBER OdCubicSlopes cubic(int e) const {
         OdCubicSlopes slopes = {real(0), real(0)};
         OD_UNROLL_STAGES
