@@ -608,7 +608,9 @@ fn errors_of_spreadsheets_are_cells() {
     let folder = Folder::new();
     let case =
         |rows: &str| format!("{DECAY}[ensemble]\ntable = \"t.csv\"\nbad_rows = \"{rows}\"\n");
-    for error in ["#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"] {
+    for error in
+        ["#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#NV", "#GETTING_DATA"]
+    {
         for (table, place) in [
             (format!("a,k\n1,1\n{error},2\n3,{error}\n"), "t.csv:3:1"),
             (format!("# of a\na;k\n1;1\n  {error} ;2\n3;{error}\n"), "t.csv:4:3"),
@@ -630,6 +632,33 @@ fn errors_of_spreadsheets_are_cells() {
     }
     folder.write("t.csv", "a\n1\n#N/A\n2\n").odeum(&["run", "a.toml", "--overwrite"]).well();
     assert_eq!(statuses(&folder, "a.npz"), ["success", "invalid start", "success"]);
+    for (table, parts) in [
+        ("a,k\n1,2\n#NV,\n", ["`a` is not a number", "t.csv:3:1"]),
+        ("a\n1\n#WERT!\n2\n", ["`a` is not a number", "t.csv:3:1"]),
+        ("a;k\n1;2\n#NV;0,5\n2;1\n", ["found: 0,5", "t.csv:3:5"]),
+        ("a,k\n1,2\n#N/A,3,\n", ["the header has 2 columns, row 2 has 3", "t.csv:3:1"]),
+        ("a,k\n1,2\n#N/A\n", ["the header has 2 columns, row 2 has 1", "t.csv:3:1"]),
+    ] {
+        folder.write("t.csv", table).write("a.toml", case("error"));
+        folder.odeum(&["check", "a.toml"]).refused(&parts);
+    }
+    // What may be an error in another language is told, and no other comment.
+    for (table, is_told) in [
+        ("a,k\n1,2\n#ARG!,\n", true),
+        ("a,k\n1,2\n#¡DIV/0!,3\n", true),
+        ("a;k\n1;2\n#old;0,5\n", true),
+        ("a;k\n1;2\n#old;#ARG!\n", true),
+        ("a\n1\n#DZIEL/0!\n", true),
+        ("a,k\n1,2\n# made by hand,\n", false),
+        ("a,k\n1,2\n#ARG!,x\n", false),
+        ("a,k\n1,2\n#ARG!\n", false),
+        ("a\n1\n# Second part\n#\n", false),
+    ] {
+        let said = folder.write("t.csv", table).odeum(&["check", "a.toml"]).well();
+        let told = said.err.contains("has the values of a row") && said.err.contains("t.csv:3:1");
+        assert_eq!(told, is_told, "{table}: {}", said.err);
+    }
+    folder.write("a.toml", case("status"));
     // Rows that are taken out by a mark are comments, and told.
     folder.write("t.csv", "a,k\n1,1\n#2,2\n#of a, and k\n#3,3\n#,4\n# 5\n");
     let said = folder.odeum(&["check", "a.toml"]).well();

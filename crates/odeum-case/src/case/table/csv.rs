@@ -135,11 +135,11 @@ impl Slips {
 fn doubt(source: &Arc<Source>, comments: usize, at: usize) -> Finding {
     let line = source.line_at(at).1;
     let (are, this) = match comments {
-        1 => ("a line that begins with # is a comment, and has a number", ""),
-        _ => ("lines that begin with # are comments, and have a number", ", as this one"),
+        1 => ("a line that begins with # is a comment, and has the values", ""),
+        _ => ("lines that begin with # are comments, and have the values", ", as this one"),
     };
     let number = if comments == 1 { String::new() } else { format!("{} ", count(comments as u64)) };
-    Finding::error(format!("{number}{are} in every column but the first{this}"))
+    Finding::error(format!("{number}{are} of a row{this}"))
         .into_warning()
         .at(source, at..at + line.len())
         .help("to read it as a row, take its # away; nothing to do where it was taken out of the table by that")
@@ -148,9 +148,29 @@ fn doubt(source: &Arc<Source>, comments: usize, at: usize) -> Finding {
 /// What may separate the values.
 const MARKS: [char; 3] = [',', ';', '\t'];
 
-/// What spreadsheets write for a value that they do not have.
-const ERRORS: [&str; 9] =
-    ["#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"];
+/// What spreadsheets write for a value that they do not have; of other languages German and French.
+const ERRORS: [&str; 20] = [
+    "#N/A",
+    "#DIV/0!",
+    "#VALUE!",
+    "#REF!",
+    "#NAME?",
+    "#NUM!",
+    "#NULL!",
+    "#SPILL!",
+    "#CALC!",
+    "#FIELD!",
+    "#BLOCKED!",
+    "#BUSY!",
+    "#GETTING_DATA",
+    "#NV",
+    "#WERT!",
+    "#BEZUG!",
+    "#ZAHL!",
+    "#VALEUR!",
+    "#NOM?",
+    "#NOMBRE!",
+];
 
 /// How a table is written.
 struct Form {
@@ -180,16 +200,33 @@ impl Form {
     /// Whether a line is a row whose first cell is an error of a spreadsheet.
     fn begins_with_error(&self, line: &str) -> bool {
         let first = line.split(self.separator).next().unwrap_or_default();
-        ERRORS.contains(&first.trim()) && cells(line, self.separator) == self.columns
+        ERRORS.contains(&first.trim())
     }
 
-    /// Whether a comment might be a row: a number stands in every cell but its first.
+    /// Whether a comment might be a row: its other cells are numbers, errors, or empty, and where all are empty
+    /// its first is a word as errors are.
     fn may_be_row(&self, comment: &str) -> bool {
-        let mut others = comment.split(self.separator).skip(1);
-        self.columns > 1
-            && cells(comment, self.separator) == self.columns
-            && others.all(|cell| cell.trim().parse::<f64>().is_ok())
+        let mut cells_of = comment.split(self.separator).map(str::trim);
+        let first = cells_of.next().unwrap_or_default();
+        let others: Vec<&str> = cells_of.collect();
+        let is_value = |cell: &&str| cell.starts_with('#') || self.is_number(cell);
+        cells(comment, self.separator) == self.columns
+            && others.iter().all(|cell| cell.is_empty() || is_value(cell))
+            && (others.iter().any(is_value) || is_like_error(first))
     }
+
+    /// Whether a cell is a number, with a decimal comma too.
+    fn is_number(&self, cell: &str) -> bool {
+        let point = || cell.replacen(',', ".", 1).parse::<f64>().is_ok();
+        cell.parse::<f64>().is_ok() || self.separator != ',' && point()
+    }
+}
+
+/// Whether a cell is one word in capital letters, as errors of spreadsheets in all languages are.
+fn is_like_error(cell: &str) -> bool {
+    let word = cell.trim_start_matches(['#', '¡', '¿']).trim_end_matches(['!', '?']);
+    word.starts_with(char::is_uppercase)
+        && word.chars().all(|c| c.is_uppercase() || ['/', '_', '0'].contains(&c))
 }
 
 /// Cells of a line.
