@@ -89,13 +89,14 @@ impl<'a> Plan<'a> {
         }
         let mut options = options(case);
         check_span(case, findings)?;
-        steps::check(case, &options, findings);
+        steps::check_stops(case, &options, findings);
         let memory = memory(case);
         check_memory(case, memory, threads_of(&device), findings)?;
         // What a range stands for is made only now that it fits.
         if let Some(times) = &case.time.save {
             options.save_at = SaveAt::Times(times.all().into_owned());
         }
+        steps::check_sizes(case, &options, findings);
         let members = Members::new(case)?;
         match case.run.precision {
             Precision::F64 => check::<f64>(case, &members, &options, findings),

@@ -7,12 +7,12 @@ use odeum_io::number::count;
 use odeum_io::{Finding, Findings};
 use odeum_ode::Options;
 
-/// A step that would leave less than a hundredth of itself goes to its stop at once (`odeum`'s drive).
-const REACH: f64 = 1.01;
+/// A step that reaches to within 1 % of itself of the next stop is stretched to end on it, by the drives of the CPU and of
+/// GPUs (`REACH` of `odeum-ode`).
+const STRETCH: f64 = 1.01;
 
-/// Reports what needs more steps than a system may take. Stops that do are an error where nothing else
-/// ends a system; all else is a warning, since what is computed up to the limit is kept.
-pub(crate) fn check(case: &Case, options: &Options, findings: &Findings) {
+/// Reports stops that need more steps than a system may take: an error where nothing else ends a system.
+pub(crate) fn check_stops(case: &Case, options: &Options, findings: &Findings) {
     let limit = options.max_steps;
     let most = u64::from(limit);
     let until = case.time.until.is_some();
@@ -28,23 +28,71 @@ pub(crate) fn check(case: &Case, options: &Options, findings: &Findings) {
     if segments > most {
         findings.push(too_many(case, "segments", "segments", segments, most, until).help(&raise));
     }
+}
+
+/// Warns of steps of a size with which systems do not come to their ends: what is computed up to the limit
+/// is kept.
+pub(crate) fn check_sizes(case: &Case, options: &Options, findings: &Findings) {
+    let limit = options.max_steps;
     let sizes = [
         (Argument::new("controller").key("step"), case.method.method.controller().fixed_step()),
         ("largest_step".into(), options.largest_step),
     ];
     for (field, size) in sizes {
-        let Some(need) = size.map(|h| shortest_span(case) / (REACH * h)) else { continue };
-        if need.is_finite() && need > most as f64 {
-            let message = format!("steps of this size do not reach the end within {limit}");
-            let finding = at(case, field, message).into_warning();
-            let help = if need > f64::from(u32::MAX) {
-                "take larger steps".to_owned()
-            } else {
-                format!("raise method.max_steps to {need:.3e} or more, or take larger steps")
-            };
-            findings.push(finding.help(help));
+        let Some(h) = size else { continue };
+        let (mut most, mut short, mut first) = (0.0_f64, 0, None);
+        let spans = spans(case);
+        for (row, span) in spans.iter().enumerate() {
+            let need = attempts(*span, options.save_times(), options.segments, h);
+            most = most.max(need);
+            if need > f64::from(limit) {
+                short += 1;
+                first.get_or_insert(row);
+            }
         }
+        let Some(first) = first.filter(|_| most.is_finite()) else { continue };
+        let rows = match spans.len() {
+            1 => String::new(),
+            all => {
+                let (short, all) = (count(short), count(all as u64));
+                format!(
+                    " in {short} of {all} rows of the table, the first of which is row {first} (from 0)"
+                )
+            }
+        };
+        let message = format!("steps of this size do not reach the end within {limit}{rows}");
+        let help = if most > f64::from(u32::MAX) {
+            "take larger steps".to_owned()
+        } else {
+            format!("raise method.max_steps to {most} or more, or take larger steps")
+        };
+        findings.push(at(case, field, message).into_warning().help(help));
     }
+}
+
+/// Steps of the size h, each of which is accepted, over a span with stops at these times and at the ends of
+/// segments; NaN where no span is known.
+fn attempts((start, end): (f64, f64), save: &[f64], segments: u32, h: f64) -> f64 {
+    let between = |a: f64, b: f64| match (b - a).abs() {
+        0.0 => 0.0,
+        length => (length / h - STRETCH).ceil().max(0.0) + 1.0,
+    };
+    let pieces = f64::from(segments);
+    let cut = |piece: f64| start + (end - start) * (piece / pieces);
+    let (mut last, mut sum) = (start, 0.0);
+    for &stop in save.iter().chain([&end]) {
+        let [after, before] = [last, stop].map(|t| (t - start) / (end - start) * pieces);
+        let (from, to) = (after.floor() + 1.0, before.ceil() - 1.0);
+        sum += if from > to {
+            between(last, stop)
+        } else {
+            between(last, cut(from))
+                + (to - from) * between(0.0, cut(1.0) - start)
+                + between(cut(to), stop)
+        };
+        last = stop;
+    }
+    sum
 }
 
 fn too_many(
@@ -97,12 +145,14 @@ fn own_spans(case: &Case) -> bool {
     })
 }
 
-/// Least length of the span of a system; NaN where none is known.
-fn shortest_span(case: &Case) -> f64 {
+/// The spans of rows of the table, or the one of all systems; NaN where none is known.
+fn spans(case: &Case) -> Vec<(f64, f64)> {
     let (start, end) = case.time.span.unwrap_or((f64::NAN, f64::NAN));
-    let Some(table) = &case.ensemble.table else { return (end - start).abs() };
+    let Some(table) = case.ensemble.table.as_ref().filter(|_| own_spans(case)) else {
+        return vec![(start, end)];
+    };
     let of = |target, usual: f64, row: usize| table.column(target).map_or(usual, |v| v[row]);
-    let length =
-        |row| (of(ColumnTarget::End, end, row) - of(ColumnTarget::Start, start, row)).abs();
-    (0..table.rows).map(length).fold(f64::NAN, f64::min)
+    (0..table.rows)
+        .map(|row| (of(ColumnTarget::Start, start, row), of(ColumnTarget::End, end, row)))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! What a run cannot do is said before it begins: numbers that do not fit into memory, steps and
 //! evaluations that are not enough.
 
-use crate::common::{DECAY, Folder, Said};
+use crate::common::{DECAY, Folder, Said, npz};
 
 /// The small case with one piece replaced and sections added; `check` says the same of it as `run`.
 #[track_caller]
@@ -172,20 +172,53 @@ fn steps_that_are_too_small_for_their_number_are_told() {
     }
 }
 
-/// The times of fields are as many as the span holds, and each ends a step.
+/// The number that is told is enough, and the warning stays until it is there.
 #[test]
-fn the_shortest_span_of_a_table_decides_what_is_told() {
+fn the_steps_that_are_told_reach_the_end() {
+    let folder = Folder::new();
+    let name = "name = \"dopri5\"";
+    let statuses = |file: &str| npz::read(&folder.path(file))["status"].whole();
+    for (case, step, steps) in [
+        ("", "fixed_step = 1e-3", 1000),
+        ("", "largest_step = 1e-3", 1000),
+        ("segments = 3", "fixed_step = 1e-3", 1002),
+        ("save = [0.0, 0.1011, 0.3, 1.0]", "fixed_step = 1e-1", 11),
+        ("save = [0.15, 0.5]\nsegments = 4", "fixed_step = 1e-1", 12),
+    ] {
+        let limited = |steps: u32| {
+            let method = format!("{name}\n{step}\nmax_steps = {steps}");
+            let text = DECAY.replace(name, &method).replace("[time]", &format!("[time]\n{case}"));
+            folder.write("a.toml", text).odeum(&["run", "a.toml", "--overwrite"]).well().err
+        };
+        let err = limited(steps - 1);
+        let raise = format!("raise method.max_steps to {steps} or more");
+        assert!(err.contains(&raise), "{step}, {case}: {err}");
+        assert_ne!(statuses("a.npz"), [0], "{step}, {case}");
+        assert!(!limited(steps).contains("do not reach"), "{step}, {case}");
+        if step.starts_with("fixed") {
+            assert_eq!(statuses("a.npz"), [0], "{step}, {case}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_steps_do_not_take_to_their_ends_are_counted() {
     let folder = Folder::new();
     let case = DECAY.replace("[tolerance]", "largest_step = 0.1\nmax_steps = 50\n[tolerance]")
         + "[ensemble]\ntable = \"t.csv\"\n";
-    folder.write("a.toml", case).write("t.csv", "a,t_end\n1.0,1.0\n2.0,100.0\n");
-    // One of the systems comes to its end.
+    folder.write("a.toml", case).write("t.csv", "a,t_end\n1.0,1.0\n2.0,5.0\n");
     assert_eq!(folder.odeum(&["check", "a.toml"]).well().err, "");
-    folder.write("t.csv", "a,t_end\n1.0,100.0\n2.0,100.0\n");
+    folder.write("t.csv", "a,t_end\n1.0,1.0\n2.0,100.0\n2.0,200.0\n");
     let said = folder.odeum(&["check", "a.toml"]).well();
-    assert!(said.err.contains("do not reach the end within 50"), "{}", said.err);
+    for part in [
+        "do not reach the end within 50 in 2 of 3 rows of the table, the first of which is row 1",
+        "raise method.max_steps to 2000 or more",
+    ] {
+        assert!(said.err.contains(part), "{}", said.err);
+    }
 }
 
+/// The times of fields are as many as the span holds, and each ends a step.
 #[test]
 fn fields_say_how_many_states_they_cannot_have() {
     let case = |every: &str, max_steps: &str| {
