@@ -243,7 +243,27 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
         let ensemble = if own { ensemble.with_spans(spans)? } else { ensemble };
         options.check(case.method.method.controller().fixed_step(), &ensemble)
     });
-    if let Err(error) = checked {
+    if let Err(mut error) = checked {
+        // The library counts the systems that stand for rows.
+        let outside = |time: f64| {
+            let mut spans = (0..rows).map(|row| (row, members.span(row * stride)));
+            spans.find(|(_, (t0, t1))| time < t0.min(*t1) || time > t0.max(*t1))
+        };
+        if let Error::Input { field, remedy, .. } = &mut error
+            && own
+            && field.is_within(&"save_at".into())
+            && let Some(time) = field.index().and_then(|i| options.save_times().get(i))
+            && let Some((row, (t0, t1))) = outside(*time)
+        {
+            let (first, last) = (row * stride, (row + 1) * stride - 1);
+            let systems = match stride {
+                1 => format!("system {first}"),
+                _ => format!("systems {first} to {last}"),
+            };
+            *remedy = format!(
+                "must lie inside every span; that of table row {row} ({systems}) goes from {t0} to {t1}"
+            );
+        }
         let row = match &error {
             Error::Input { field, .. } if field.is_within(&"spans".into()) => field.index(),
             _ => None,

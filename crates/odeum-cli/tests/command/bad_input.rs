@@ -196,6 +196,17 @@ fn spans_and_times() {
     folder.write("t.csv", "a,t_end\n1.0,1.0\n2.0,0.0\n");
     folder.write("a.toml", format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n"));
     refused_in(&folder, &["span of table row 1", "t.csv"]);
+    // The table's row and its systems, of which a sweep makes several.
+    folder.write("t.csv", "a,t_end\n1.0,1.0\n2.0,0.5\n3.0,2.0\n");
+    let ensemble = "[ensemble]\ntable = \"t.csv\"\nsweep = { k = [1.0, 2.0, 3.0] }\ncount = 2\n";
+    folder.write("a.toml", with("[time]", "[time]\nsave = [0.25, 0.75]") + ensemble);
+    let parts = [
+        "`time.save[1]` cannot be",
+        "--> a.toml:8:15",
+        "must lie inside every span; that of table row 1 (systems 6 to 11) goes from 0 to 0.5",
+    ];
+    refused_in(&folder, &parts);
+    folder.write("t.csv", "a,t_end\n1.0,1.0\n2.0,0.0\n");
     let own_spans = with("span = [0.0, 1.0]", "save = { count = 3 }");
     folder.write("a.toml", format!("{own_spans}[ensemble]\ntable = \"t.csv\"\n"));
     refused_in(
