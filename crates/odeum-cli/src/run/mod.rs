@@ -214,7 +214,7 @@ fn events<T: Compiled>(results: &Results<'_, T>) -> Option<[f64; 3]> {
     let mut times: Vec<f64> = (0..results.len())
         .map(|r| results.row(r))
         .filter(|row| row.status() == Status::TerminalEvent)
-        .map(|row| row.t() - results.members().span(row.system).0)
+        .map(|row| (row.t() - results.members().span(row.system).0).abs())
         .collect();
     times.sort_by(f64::total_cmp);
     Some([*times.first()?, median(&times), *times.last()?])

@@ -94,4 +94,8 @@ fn the_median_of_an_even_number_lies_between_the_middle_ones() {
     let said = folder.write("a.toml", later).odeum(&["run", "a.toml", "--overwrite"]).well();
     let line = said.out.lines().find(|line| line.contains("events after")).unwrap_or_default();
     assert!(line.contains("median 3.466e-1, from the start"), "{}", said.out);
+    // Backward too.
+    let back = decay("k = [1.0, 2.0, 4.0]", "rises_to = 2.0").replace("[0.0, 1.0]", "[0.0, -1.0]");
+    let said = folder.write("a.toml", back).odeum(&["run", "a.toml", "--overwrite"]).well();
+    assert!(said.out.contains("1.733e-1 to 6.931e-1, median 3.466e-1"), "{}", said.out);
 }
