@@ -5,9 +5,12 @@ use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::report::{Style, note, show, tell};
 use crate::stop::resume_command;
-use odeum_io::file::Room;
+use odeum_io::file::{Room, broken_link, is_there};
 use odeum_io::{Finding, Target, former};
 use std::path::{Path, PathBuf};
+
+/// What else to do than to replace a result.
+pub(crate) const ANOTHER_PLACE: &str = "choose another place with --output";
 
 /// What is to be run.
 pub(crate) trait Job {
@@ -117,6 +120,17 @@ pub(crate) fn is_read(inputs: &[PathBuf], output: &Path) -> bool {
     })
 }
 
+/// Something that is there stays; `another` says what else to do than to replace it.
+pub(crate) fn exists(what: &str, path: &Path, another: &str) -> Finding {
+    let message = match broken_link(path) {
+        Some(link) => format!("the {what} would replace a link: {link}"),
+        None => format!("the {what} exists already"),
+    };
+    Finding::error(message)
+        .in_file(path.display().to_string())
+        .help(format!("replace it with --overwrite, or {another}"))
+}
+
 /// An existing result stays, unless the user says otherwise.
 fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<(), Finding> {
     if args.overwrite && args.resume {
@@ -130,31 +144,28 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
         // What cannot be read is refused by the job.
         let Some(former) = former::ends(target) else { return Ok(()) };
         let is_own = |path: &Path| target.extension(path).is_some_and(|end| former.contains(&end));
-        let foreign = job.others(target).into_iter().find(|path| path.exists() && !is_own(path));
+        let foreign = job.others(target).into_iter().find(|path| is_there(path) && !is_own(path));
         return foreign.map_or(Ok(()), |path| {
             Err(Finding::error("the run that goes on would replace a file that it has not written")
                 .in_file(path.display().to_string())
                 .help("move it away, or leave it out of [output] as the run began"))
         });
     }
-    let later = job.later();
-    let exists = |path: PathBuf| {
-        let later = later.filter(|_| args.resume).map_or(String::new(), |l| format!("; {l}"));
-        let help = "replace it with --overwrite, or choose another place with --output";
-        Finding::error("the result exists already")
-            .in_file(path.display().to_string())
-            .help(format!("{help}{later}"))
-    };
-    if target.npz().exists() {
-        return Err(exists(target.npz()));
+    let later = job.later().filter(|_| args.resume).map_or(String::new(), |l| format!("; {l}"));
+    let exists = |path: &Path| exists("result", path, &format!("{ANOTHER_PLACE}{later}"));
+    if is_there(&target.npz()) {
+        return Err(exists(&target.npz()));
     }
     let checkpoint = target.checkpoint();
+    if is_there(&checkpoint) && !checkpoint.exists() {
+        return Err(exists(&checkpoint));
+    }
     if checkpoint.is_file() && !args.resume {
         return Err(Finding::error("there is a checkpoint of a run that was stopped")
             .in_file(checkpoint.display().to_string())
             .help("go on from it with --resume, or start anew with --overwrite"));
     }
-    let Some(other) = job.others(target).into_iter().find(|path| path.exists()) else {
+    let Some(other) = job.others(target).into_iter().find(|path| is_there(path)) else {
         return Ok(());
     };
     if args.resume && !checkpoint.exists() {
@@ -163,7 +174,7 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
             .found("a file of a run that ended before its first checkpoint, or of another run")
             .help("start anew with --overwrite, or choose another place with --output"));
     }
-    Err(exists(other))
+    Err(exists(&other))
 }
 
 /// A file is never replaced by a folder, nor a folder by a file, which would fail after the run began.

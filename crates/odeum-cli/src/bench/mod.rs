@@ -14,12 +14,12 @@ pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
 use crate::exit::Exit;
-use crate::job::keep_inputs;
+use crate::job::{exists, keep_inputs};
 use crate::report::{Align, Style, Table, count, is_heard, say, show, significant};
 use document::{Document, Row};
 use measure::{Variant, measure};
 use odeum_case::{Precision, suggest};
-use odeum_io::file::{Lock, probe};
+use odeum_io::file::{Lock, is_there, probe};
 use odeum_io::{Finding, refuse_other};
 use odeum_ode::{Device, Error};
 use std::path::{Path, PathBuf};
@@ -66,10 +66,8 @@ fn lock(args: &BenchArgs) -> Result<Vec<Lock>, Finding> {
         keep_inputs(&inputs, [path.clone()], &another)?;
         let lock = Lock::take(path, crate::report::tell);
         locks.extend(lock.map_err(|finding| finding.help(format!("wait for it, or {another}")))?);
-        if path.is_file() && !args.overwrite {
-            return Err(Finding::error("the file exists already")
-                .in_file(path.display().to_string())
-                .help(format!("replace it with --overwrite, or {another}")));
+        if is_there(path) && !path.is_dir() && !args.overwrite {
+            return Err(exists("file", path, &another));
         }
         probe(path).map_err(|finding| finding.help(another))?;
     }

@@ -12,11 +12,11 @@ pub use runs::Plan;
 
 use crate::args::PasrArgs;
 use crate::exit::Exit;
-use crate::job::keep_inputs;
+use crate::job::{ANOTHER_PLACE, exists, keep_inputs};
 use crate::report::{Progress, Style, Table, count, say, show, significant};
 use odeum_case::mechanism;
 use odeum_core::cores;
-use odeum_io::file::{Lock, probe};
+use odeum_io::file::{Lock, is_there, probe};
 use odeum_io::npz::{Archive, write_archive};
 use odeum_io::{Finding, refuse_other};
 use odeum_kinetics::Kinetics;
@@ -39,14 +39,10 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
         .map_err(bad)?;
     let inputs: Vec<_> =
         [&args.file].into_iter().chain(&args.beside.thermo).map(PathBuf::clone).collect();
-    keep_inputs(&inputs, [args.output.clone()], "choose another place with --output")
-        .map_err(bad)?;
+    keep_inputs(&inputs, [args.output.clone()], ANOTHER_PLACE).map_err(bad)?;
     let _lock = Lock::take(&args.output, crate::report::tell).map_err(bad)?;
-    if args.output.exists() && !args.overwrite {
-        let finding = Finding::error("the result exists already")
-            .in_file(args.output.display().to_string())
-            .help("replace it with --overwrite, or choose another place with --output");
-        return Err(bad(finding));
+    if is_there(&args.output) && !args.overwrite {
+        return Err(bad(exists("result", &args.output, ANOTHER_PLACE)));
     }
     probe(&args.output).map_err(bad)?;
     let read = mechanism::read(&args.file, &args.beside.selection())

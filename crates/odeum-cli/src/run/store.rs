@@ -3,7 +3,7 @@
 use odeum_case::Plan;
 use odeum_case::results::{Piece, Pieces};
 use odeum_io::checkpoint::ensemble::{Checkpoint, Header, Loaded};
-use odeum_io::file::reason;
+use odeum_io::file::{is_there, reason};
 use odeum_io::{Finding, Target, ensemble, former};
 use odeum_ode::{Scalar, Status};
 use std::ops::Range;
@@ -35,8 +35,8 @@ impl Store {
         let systems = plan.members.len();
         // What it writes comes with its result, but for this one. What it is to replace stays until then: what is there now, and
         // files of an earlier run.
-        let is_there = |path: &PathBuf| path.exists() || *path == target.partial();
-        let own = written(plan, target).into_iter().filter(is_there);
+        let is_kept = |path: &PathBuf| is_there(path) || *path == target.partial();
+        let own = written(plan, target).into_iter().filter(is_kept);
         let mut files: Vec<String> = own.filter_map(|path| target.extension(&path)).collect();
         files.extend(former::ends(target).unwrap_or_default());
         files.sort();

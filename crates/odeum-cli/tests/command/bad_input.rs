@@ -1,7 +1,7 @@
 //! Every kind of bad input: a clear error with file, line, field, value and remedy, exit code 2,
 //! and nothing written.
 
-use crate::common::{DECAY, Folder, Said};
+use crate::common::{DECAY, Folder, Said, hydrogen};
 use std::time::{Duration, Instant};
 
 /// Runs a case that must be refused, and looks that it left nothing behind.
@@ -553,6 +553,36 @@ fn an_output_that_cannot_be_written() {
     let said = folder.odeum(&["run", "a.toml", "--output", "taken.npz", "--overwrite"]);
     said.refused(&["is that of a folder"]);
     std::fs::remove_dir(folder.path("taken.npz")).unwrap();
+}
+
+/// They are files that somebody waits for.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_are_not_replaced() {
+    let folder = Folder::new();
+    let case = format!("{DECAY}[output]\nformats = [\"csv\"]\n");
+    folder.write("a.toml", case).write("h2.yaml", hydrogen());
+    let is_link = |name: &str| folder.path(name).is_symlink();
+    let pasr = ["pasr", "h2.yaml", "-o", "p.npz"];
+    for (name, args) in [
+        ("b.npz", &["run", "a.toml", "-o", "b.npz"][..]),
+        ("c.csv", &["run", "a.toml", "-o", "c.npz"]),
+        ("c.checkpoint", &["run", "a.toml", "-o", "c.npz"]),
+        ("p.npz", &pasr),
+    ] {
+        std::os::unix::fs::symlink("real", folder.path(name)).unwrap();
+        let said = folder.odeum(args);
+        said.refused(&[name, "is a symbolic link to real, which is not there", "would replace"]);
+        assert!(is_link(name));
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    std::os::unix::fs::symlink("real", folder.path("link")).unwrap();
+    let parts = ["link is a symbolic link to real, which is not there", "make what it leads to"];
+    folder.odeum(&["run", "a.toml", "-o", "link/x.npz"]).refused(&parts);
+    folder.odeum(&["run", "a.toml", "-o", "link/in/x.npz"]).refused(&parts);
+    std::os::unix::fs::symlink("real", folder.path("d.npz")).unwrap();
+    folder.odeum(&["run", "a.toml", "-o", "d.npz", "--overwrite"]).well();
+    assert!(folder.has("d.npz") && !is_link("d.npz"));
 }
 
 /// A disk that fills up while the result is written.

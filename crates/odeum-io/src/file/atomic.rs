@@ -121,8 +121,27 @@ fn cannot_stage(path: &Path, error: &io::Error) -> Finding {
     cannot_write(path, error)
 }
 
+/// Whether there is something that a file of this name would replace: also a symbolic link that leads nowhere.
+pub fn is_there(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+/// Says of a symbolic link that leads nowhere where it leads to: of a path itself, or of a folder above it.
+pub fn broken_link(path: &Path) -> Option<String> {
+    let links = path.ancestors().filter_map(|link| Some((link, std::fs::read_link(link).ok()?)));
+    let (link, to) = links.into_iter().find(|(link, _)| !link.exists())?;
+    Some(format!("{} is a symbolic link to {}, which is not there", link.display(), to.display()))
+}
+
 /// A file that could not be written.
 pub fn cannot_write(path: &Path, error: &io::Error) -> Finding {
+    if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound)
+        && let Some(link) = broken_link(path)
+    {
+        return Finding::error(format!("cannot write the output: {link}"))
+            .in_file(path.display().to_string())
+            .help("make what it leads to, or choose another place with --output");
+    }
     let help = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a folder you may write to with --output"

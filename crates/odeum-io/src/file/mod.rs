@@ -9,7 +9,9 @@ mod room;
 mod whole;
 
 pub(crate) use atomic::stage_into;
-pub use atomic::{Staged, cannot_write, probe, stage, temporary, write_whole};
+pub use atomic::{
+    Staged, broken_link, cannot_write, is_there, probe, stage, temporary, write_whole,
+};
 pub use limit::outlive_size_limit;
 pub use lock::Lock;
 pub(crate) use mapped::Mapped;
