@@ -218,10 +218,11 @@ fn read_ensemble(
         findings.push(warning);
     }
     let all: Vec<&str> = Method::all().iter().map(Method::name).collect();
-    let help = format!(
-        "add [method] with name = \"dopri5\", or \"rodas5p\" for a stiff system (all: {})",
-        all.join(", ")
-    );
+    let usual = match root.holds("system", "mechanism") {
+        true => "\"rodas5p\"",
+        false => "\"dopri5\", or \"rodas5p\" for a stiff system",
+    };
+    let help = format!("add [method] with name = {usual} (all: {})", all.join(", "));
     let method = root.need("method", &help).and_then(|field| field.section());
     let method = method.and_then(|section| method::read(&section, &mut source_spans));
     if root.holds("system", "spectral_radius")

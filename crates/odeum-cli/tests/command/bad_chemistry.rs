@@ -291,6 +291,13 @@ fn approximate_jacobians_are_warned_of_where_a_method_wants_exact_ones() {
     }
 }
 
+/// A method for systems that are not stiff is of no use to a mechanism.
+#[test]
+fn without_a_method_one_for_stiff_systems_is_named() {
+    let said = refused(with("[method]\nname = \"rodas4\"\n", ""), &["name = \"rodas5p\" (all: "]);
+    assert!(!said.err.contains("name = \"dopri5\""), "{}", said.err);
+}
+
 #[test]
 fn explicit_methods_are_warned_of() {
     let folder = Folder::new();
