@@ -102,9 +102,17 @@ fn read(kinetics: &Kinetics, option: &str, text: &str) -> Result<Composition, Fi
             None => (part, "1"),
         };
         if kinetics.species_index(name).is_none() {
-            let names = kinetics.species_names().iter().map(String::as_str);
             let message = format!("the mechanism has no species `{name}`");
-            return Err(wrong(message, part, suggest::remedy(name, "species", names)));
+            let pair = part.split_once('=').map(|(name, amount)| (name.trim(), amount.trim()));
+            let help = match pair.and_then(|(name, amount)| Some((spelt(kinetics, name)?, amount)))
+            {
+                Some((name, amount)) => format!("write `{name}:{amount}`"),
+                None => {
+                    let names = kinetics.species_names().iter().map(String::as_str);
+                    suggest::remedy(name, "species", names)
+                }
+            };
+            return Err(wrong(message, part, help));
         }
         match amount.parse::<f64>() {
             Ok(amount) if amount >= 0.0 && amount.is_finite() => {

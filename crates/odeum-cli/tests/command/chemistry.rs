@@ -376,6 +376,7 @@ fn a_stirred_reactor_that_cannot_be() {
         ("--particles", "-2", &["--particles", "an even number of particles"]),
         ("--seed", "-1", &["--seed", "a whole number from 0 to"]),
         ("--fuel", "H22", &["--fuel", "found: H22", "did you mean `H2`?"]),
+        ("--fuel", "h2=1, N2:1", &["no species `h2=1`", "write `H2:1`"]),
         ("--fuel", "H2:x", &["--fuel", "the amount of `H2` is none", "found: H2:x"]),
         ("--fuel", "H2:0", &["--fuel", "there is nothing in it"]),
         ("--oxidizer", "O2:1, NN:3.76", &["--oxidizer", "no species `NN`", "did you mean `N2`?"]),
