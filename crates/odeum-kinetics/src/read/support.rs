@@ -20,13 +20,13 @@ const fn no(name: &'static str, meaning: &'static str, remedy: &'static str) -> 
 }
 
 /// Of a rate: without it the reaction would have another one.
-const FIT: &str = "fit the rate by A, b and E or by PLOG, or leave the reaction out";
+pub(crate) const FIT: &str = "fit the rate by A, b and E or by PLOG, or leave the reaction out";
 /// Of what is no reaction of a gas.
 const REACTION: &str = "leave the reaction out";
 /// Of what changes no rate.
 const NO_RATE: &str = "leave it out, which changes no rate";
-const DATA: &str = "give NASA7, NASA9, Shomate or constant-cp";
-const PHASE: &str = "choose a phase of an ideal gas";
+pub(crate) const DATA: &str = "give NASA7, NASA9, Shomate or constant-cp";
+pub(crate) const PHASE: &str = "choose a phase of an ideal gas";
 
 /// All features that the readers know.
 pub const FEATURES: &[Feature] = &[
@@ -96,13 +96,14 @@ pub(crate) fn is_refused(name: &str) -> bool {
     FEATURES.iter().any(|feature| feature.name == name && feature.remedy.is_some())
 }
 
-/// A remedy for something of this name that is not supported.
-pub(crate) fn advice(name: &str) -> String {
+/// A remedy for something of this name that is not supported; `other` is one for names that are not known.
+pub(crate) fn advice(name: &str, other: Option<&str>) -> String {
     let feature = FEATURES.iter().find(|feature| feature.name == name);
-    match feature.and_then(|feature| Some((feature.remedy?, feature.meaning))) {
-        Some((remedy, meaning)) => {
-            format!("{remedy} ({meaning}); supported are ideal gases and their rate laws")
-        }
-        None => "correct the name; supported are ideal gases and their rate laws".to_owned(),
-    }
+    let remedy = match (feature.and_then(|feature| Some((feature.remedy?, feature.meaning))), other)
+    {
+        (Some((remedy, meaning)), _) => format!("{remedy} ({meaning})"),
+        (None, Some(other)) => format!("{other}, or correct the name"),
+        (None, None) => "correct the name".to_owned(),
+    };
+    format!("{remedy}; supported are ideal gases and their rate laws")
 }

@@ -82,7 +82,7 @@ fn one_thing_wrong_in_yaml() {
             "}\n- {equation: O + H2 = H",
             "the same reaction",
         ),
-        ("type: falloff\n  low", "type: fall\n  low", "'fall' is not supported"),
+        ("type: falloff\n  low", "type: fall\n  low", "'fall' is not supported; fit the rate"),
         ("P: 0.1 atm", "P: -0.1 atm", "a pressure of"),
         ("nonreactant-orders: true", "nonreactant-orders: maybe", "write true or false"),
         ("negative-orders: true, ", "", "negative order"),
@@ -170,6 +170,18 @@ fn one_thing_wrong_in_chemkin() {
             let expected = format!("'{word}' is not supported; {remedy}");
             assert!(message.contains(&expected), "{message}");
         }
+    }
+}
+
+/// Others may support what is not known here: its name need not be wrong.
+#[test]
+fn unknown_phase_models_are_not_taken_for_misspelt() {
+    for model in ["liquid-water-IAPWS95", "binary-solution-tabulated", "none"] {
+        let text = YAML.replacen("thermo: ideal-gas", &format!("thermo: {model}"), 1);
+        let message = format!("{:?}", read::yaml("f.yaml", &text, Some("gas")).unwrap_err());
+        let expected = format!("'{model}' is not supported");
+        let remedy = "choose a phase of an ideal gas, or correct the name";
+        assert!(message.contains(&expected) && message.contains(remedy), "{message}");
     }
 }
 

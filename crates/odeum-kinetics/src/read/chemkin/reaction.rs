@@ -195,7 +195,7 @@ fn auxiliary(
                 "DUP" | "DUPLICATE" => entry.duplicate = true,
                 _ => {
                     let what = format!("the auxiliary word '{}' is not supported", quote(word));
-                    tell(what, &support::advice(&key));
+                    tell(what, &support::advice(&key, None));
                 }
             }
             continue;
@@ -241,7 +241,7 @@ fn auxiliary(
             } else {
                 format!("'{}' is neither a keyword nor a species", quote(word))
             };
-            tell(what, &support::advice(&key));
+            tell(what, &support::advice(&key, None));
             continue;
         }
         let mut values = Vec::new();

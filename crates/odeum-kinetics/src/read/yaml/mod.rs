@@ -22,7 +22,7 @@ use self::phase::{Source, Take};
 use super::found::Found;
 use super::problem::{Log, quote};
 use super::units::UnitSystem;
-use super::{Beside, Finder};
+use super::{Beside, Finder, support};
 use crate::mechanism::Element;
 
 const PHASE_FIELDS: &[&str] = &[
@@ -111,7 +111,8 @@ fn reacts(phase: &Fields<'_>, log: &mut Log) -> bool {
         }
         Some(other) => {
             let found = format!("the kinetics '{}' is not supported", quote(other));
-            log.error(phase.node.line, phase.subject, found, &super::support::advice(other));
+            let remedy = support::advice(other, Some(support::PHASE));
+            log.error(phase.node.line, phase.subject, found, &remedy);
         }
     }
     false

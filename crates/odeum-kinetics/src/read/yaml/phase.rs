@@ -64,7 +64,8 @@ pub(super) fn choose<'a>(
         let fields = Fields::new(phase, units, name.unwrap_or("phase"), log);
         if model != "ideal-gas" {
             let found = format!("the phase model '{}' is not supported", quote(model));
-            log.error(phase.line, fields.subject, found, &support::advice(model));
+            let remedy = support::advice(model, Some(support::PHASE));
+            log.error(phase.line, fields.subject, found, &remedy);
             return None;
         }
         return Some(fields);

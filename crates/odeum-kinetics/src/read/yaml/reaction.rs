@@ -94,7 +94,7 @@ pub(super) fn read(
     let fields = Fields::new(node, units, text, log);
     let kind = fields.text("type", log).unwrap_or("");
     let Some(law) = law(kind) else {
-        let remedy = support::advice(kind);
+        let remedy = support::advice(kind, Some(support::FIT));
         log.error(
             node.line,
             text,

@@ -104,7 +104,8 @@ fn thermo(outer: &Fields<'_>, node: &Node, log: &mut Log) -> Option<Thermo> {
         "constant-cp" => constant_cp(&fields, shift, log),
         _ => {
             let found = format!("the thermodynamic model '{}' is not supported", quote(model));
-            log.error(node.line, fields.subject, found, &support::advice(model));
+            let remedy = support::advice(model, Some(support::DATA));
+            log.error(node.line, fields.subject, found, &remedy);
             None
         }
     }
