@@ -6,10 +6,7 @@ use odeum_core::Argument;
 use odeum_io::number::count;
 use odeum_io::{Finding, Findings};
 use odeum_ode::Options;
-
-/// A step that reaches to within 1 % of itself of the next stop is stretched to end on it, by the drives of the CPU and of
-/// GPUs (`REACH` of `odeum-ode`).
-const STRETCH: f64 = 1.01;
+use odeum_ode::controller::STRETCH;
 
 /// Reports stops that need more steps than a system may take: an error where nothing else ends a system.
 pub(crate) fn check_stops(case: &Case, options: &Options, findings: &Findings) {

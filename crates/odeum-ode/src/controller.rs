@@ -11,6 +11,10 @@ pub fn exact_step<L: Lanes>(t: L, h: L) -> L {
     L::select(moves.eq(L::lit(0.0)), h, moves)
 }
 
+/// A step that reaches to within 1 % of itself of the next stop is stretched to end on it (as DOPRI5 of
+/// Hairer, Nørsett & Wanner does), so that rounding never leaves a sliver.
+pub const STRETCH: f64 = 1.01;
+
 /// Roundings of the time below which no factor makes the next step: what it makes of so short a step
 /// [may be rounded](exact_step) to the same length again, and be rejected again, without end, or not move the time.
 pub(crate) const SHORT_STEP_EPSILONS: f64 = 100.0;

@@ -6,17 +6,15 @@ use super::guard::Guard;
 use super::handover::{Handover, SuspendedSystem};
 use super::pack::{Pack, reached};
 use super::ranges::Ranges;
-use crate::controller::{Controller, ControllerState, exact_step, no_shorter_step, shorter_step};
+use crate::controller::{
+    Controller, ControllerState, STRETCH, exact_step, no_shorter_step, shorter_step,
+};
 use crate::method::first_step::moving;
 use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
 use crate::status::Status;
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
-
-/// A step that would leave less than this fraction of itself to the stop goes there at once, so
-/// that rounding never leaves a sliver (Hairer, Nørsett & Wanner's DOPRI5 does the same).
-pub(crate) const REACH: f64 = 1.01;
 
 /// Integrates systems until there are no more.
 #[inline(always)]
@@ -99,7 +97,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         }
 
         let (remaining, step) = (pack.stop - pack.t, exact_step(pack.t, pack.h));
-        let cut = (step.abs() * L::lit(REACH)).ge(remaining.abs());
+        let cut = (step.abs() * L::lit(STRETCH)).ge(remaining.abs());
         let active = L::from_bits(pack.active);
         // An idle lane attempts a step of no length, the cheapest there is (RKC takes as many
         // stages as the lane that wants most).

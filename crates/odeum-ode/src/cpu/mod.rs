@@ -7,7 +7,7 @@
 
 mod claimed;
 mod compiled;
-pub(crate) mod drive;
+mod drive;
 pub(crate) mod event;
 pub(crate) mod guard;
 mod handover;

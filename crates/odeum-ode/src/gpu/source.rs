@@ -2,8 +2,7 @@
 
 use super::layout::{Layout, UNROLLED_COMPONENTS};
 use super::task::{self, FLAG_FRACTION, FLAG_WARM};
-use crate::controller::{LEAST_ERROR, Law, SHORT_STEP_EPSILONS, SHORTER};
-use crate::cpu::drive::REACH;
+use crate::controller::{LEAST_ERROR, Law, SHORT_STEP_EPSILONS, SHORTER, STRETCH};
 use crate::cpu::{event, guard, ranges};
 use crate::method::device::{NUMBERS, Storage, ThreadKernels, epsilon};
 use crate::method::{Method, first_step};
@@ -185,7 +184,7 @@ fn constants(text: &mut Text) {
     // Controllers compute in single precision.
     text.define("OD_LEAST_ERROR", format_args!("{LEAST_ERROR:?}f"));
     for (name, number) in [
-        ("OD_REACH", REACH),
+        ("OD_STRETCH", STRETCH),
         ("OD_SHORT_STEP_EPSILONS", SHORT_STEP_EPSILONS),
         ("OD_SHORTER", SHORTER),
         ("OD_TINY", TINY),

@@ -162,7 +162,7 @@ OD_FN real od_exact_step(real t, real h) {
 // The signed step to attempt; `whole` when it goes to the stop.
 OD_FN real od_propose(const OdStepLoop &c, bool &whole) {
     const real remaining = c.stop - c.t, step = od_exact_step(c.t, c.h);
-    whole = od_abs(step) * OD_REACH >= od_abs(remaining);
+    whole = od_abs(step) * OD_STRETCH >= od_abs(remaining);
     return whole ? remaining : step;
 }
 
