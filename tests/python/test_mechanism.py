@@ -337,7 +337,11 @@ def test_fractions_that_integrations_leave_below_zero_count_as_zero():
     assert np.array_equal(gas.mass_fractions(1e3 * below), gas.mass_fractions(1e3 * Y))
     ours, theirs = (gas.equilibrate(T=300.0, p=1e5, Y=rows, hold="HP") for rows in (below, Y))
     assert np.array_equal(ours.Y, theirs.Y) and np.array_equal(ours.T, theirs.T)
-    assert np.array_equal(gas.mole_fractions({"H2": 1.0, "OH": -1e-9}), gas.mole_fractions("H2"))
+    by_name = {"H2": 1.0, "OH": -1e-9}
+    assert np.array_equal(gas.mole_fractions(by_name), gas.mole_fractions("H2"))
+    in_order = np.array([by_name.get(name, 0.0) for name in gas.species_names])
+    for fuel in (by_name, in_order):
+        assert np.array_equal(gas.at_equivalence_ratio(1.0, fuel, AIR), Y[0])
     with pytest.raises(od.InputError, match=r"X\[1, \d+\]: found -1e-06"):
         gas.mass_fractions(np.where(below < 0.0, -1e-6, below))
     below[1, gas.species_index("OH")] = -1e-6

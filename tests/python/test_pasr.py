@@ -61,6 +61,15 @@ def test_the_command_gives_the_same_states(gas, tmp_path):
             np.testing.assert_array_equal(getattr(ours, name), theirs[name])
 
 
+def test_fuels_with_rounding_below_zero_are_those_without(gas):
+    wanted = od.pasr(gas, p=od.atm, fuel="H2", **SMALL)
+    in_order = [1.0 if name == "H2" else -1e-17 for name in gas.species_names]
+    for fuel in ({"H2": 1.0, "OH": -1e-17}, in_order):
+        assert np.array_equal(od.pasr(gas, p=od.atm, fuel=fuel, **SMALL).T, wanted.T)
+    with pytest.raises(od.InputError):
+        od.pasr(gas, p=od.atm, fuel={"H2": 1.0, "OH": -1e-6}, **SMALL)
+
+
 def test_states_outside_the_data_are_told():
     text = HYDROGEN.read_text().replace("[200, 1000, 3500]", "[200, 1000, 2550]")
     with pytest.warns(od.OdeumWarning, match="states lie outside the thermodynamic data, 300 to 2550 K"):

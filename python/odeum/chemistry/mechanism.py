@@ -256,7 +256,7 @@ class Mechanism(Fixed):
         phi = finite("phi", phi)
         rows = []
         for name, value in (("fuel", fuel), ("oxidizer", oxidizer)):
-            rows.append(amounts(name, value, self.species_names))
+            rows.append(small_negatives_as_zero(amounts(name, value, self.species_names)))
             if rows[-1].ndim != 1:
                 raise InputError(name, f"an array of shape {rows[-1].shape}", "give one composition")
         try:

@@ -12,7 +12,7 @@ from odeum import _odeum
 from odeum._convert import Floats, encodable, flag, number, numbers, positive, whole
 from odeum._options import MOST_THREADS
 from odeum._progress import Progress, told
-from odeum.chemistry.composition import Composition, by_name
+from odeum.chemistry.composition import Composition, by_name, small_negatives_as_zero
 from odeum.chemistry.mechanism import Mechanism
 from odeum.errors import InputError, OdeumWarning
 
@@ -124,5 +124,7 @@ def _list(field: str, value: Any) -> str:
 
 
 def _composition(field: str, value: Composition | Any, mechanism: Mechanism) -> str:
-    amounts = by_name(field, value, mechanism.species_names)
-    return encodable(field, ",".join(f"{name}:{amount!r}" for name, amount in amounts.items()))
+    given = by_name(field, value, mechanism.species_names)
+    amounts = small_negatives_as_zero(np.array([*given.values()], np.float64)).tolist()
+    parts = (f"{name}:{amount!r}" for name, amount in zip(given, amounts, strict=True))
+    return encodable(field, ",".join(parts))
