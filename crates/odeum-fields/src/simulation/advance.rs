@@ -4,6 +4,7 @@ use super::{Failure, Outcome, Simulation};
 use crate::backend::{Backend, Batch, Blend, Slot, Taken};
 use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::Clock;
+use crate::simulation::growth::shortest;
 use crate::time::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::time::stages::{self, Looked};
 use odeum_ode::controller::{exact_step, no_shorter_step, shorter_step};
@@ -193,9 +194,9 @@ impl<T: Precision> Simulation<T> {
                 // After the first attempt a step of zero is one that was rejected at t = 0 until nothing was left of it.
                 if attempts == 0 {
                     let radius = self.clock.radius;
-                    self.clock.next_step = if radius > 0.0 { 1.0 / radius } else { left };
-                    let growth = self.judged.as_ref().map_or(0.0, |judged| judged.limits.growth);
-                    self.watch_growth(growth)?;
+                    let first = (1.0 / radius).max(shortest(self.clock.t));
+                    self.clock.next_step = if radius > 0.0 { first } else { left };
+                    self.watch_growth(self.growth_at_start())?;
                 }
                 let cut = self.clock.next_step >= left;
                 (if cut { left } else { self.clock.next_step }, !cut)
@@ -344,6 +345,11 @@ impl<T: Precision> Simulation<T> {
         Ok(found.get())
     }
 
+    /// How fast something grew, and the largest |λ| of what did, where steps were judged before the first.
+    fn growth_at_start(&self) -> [f64; 2] {
+        self.judged.as_ref().map_or([0.0; 2], |it| [it.limits.growth, it.limits.growing])
+    }
+
     /// Computes the spectral radius anew where that is due, for steps of about size `h`, and how fast something grows unseen; the latter
     /// also where it holds steps, so that it does not for longer than it grows.
     fn look_again(&mut self, h: f64) -> Result<(), Error> {
@@ -353,12 +359,12 @@ impl<T: Precision> Simulation<T> {
         if age < every && !(is_held && age > 0 && every == RADIUS_EVERY) {
             return Ok(());
         }
-        let mut growth = self.judged.as_ref().map_or(0.0, |judged| judged.limits.growth);
+        let mut growth = self.growth_at_start();
         if self.judge.changes(&self.problem) {
             let h = h.min(self.longest());
             let limits = self.limits_now(every as f64 * h, h)?;
             (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
-            growth = limits.growth;
+            growth = [limits.growth, limits.growing];
         }
         if adaptive {
             self.clock.radius_age = 0;

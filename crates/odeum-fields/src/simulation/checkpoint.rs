@@ -62,6 +62,8 @@ pub struct Clock {
     pub judged_in: u32,
     /// How fast something grows that the error of adaptive steps does not see [1/time]; zero where nothing does.
     pub growth: f64,
+    /// The largest |λ| of what does [1/time].
+    pub growing: f64,
     /// Growth over the last steps that nothing but that has held, as ln of the factor, and their time \[time\].
     pub held: [f64; 2],
     /// Memory of the step-size controller.
@@ -93,6 +95,7 @@ impl Clock {
             judged_every: 0,
             judged_in: 0,
             growth: 0.0,
+            growing: 0.0,
             held: [0.0; 2],
             control: [0.0; 4],
             counts: Counts::default(),
@@ -102,7 +105,7 @@ impl Clock {
     /// Refuses numbers that no simulation has.
     pub(super) fn check(&self) -> Result<(), Error> {
         let Clock { start, t, origin, next_step, radius, largest, floor, grown, .. } = *self;
-        let Clock { growth, held: [exponents, time], .. } = *self;
+        let Clock { growth, growing, held: [exponents, time], .. } = *self;
         for (name, x) in [("start", start), ("t", t), ("origin", origin), ("next_step", next_step)]
         {
             if !x.is_finite() {
@@ -116,6 +119,7 @@ impl Clock {
             ("floor", floor),
             ("grown", grown),
             ("growth", growth),
+            ("growing", growing),
             ("held", exponents),
             ("held", time),
         ];
@@ -129,7 +133,7 @@ impl Clock {
     }
 
     /// How many numbers a clock is written as.
-    pub const NUMBERS: usize = 23;
+    pub const NUMBERS: usize = 24;
 
     /// The clock as whole numbers: counts, and the bits of others.
     pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
@@ -158,6 +162,7 @@ impl Clock {
             self.growth.to_bits(),
             self.held[0].to_bits(),
             self.held[1].to_bits(),
+            self.growing.to_bits(),
         ]
     }
 
@@ -180,6 +185,7 @@ impl Clock {
             judged_every: (numbers[15] >> 32) as u32,
             judged_in: numbers[15] as u32,
             growth: real(20),
+            growing: real(23),
             held: [real(21), real(22)],
             control: [real(7), real(8), real(9), real(10)],
             counts: Counts { steps: numbers[11], rejected: numbers[12], sweeps: numbers[13] },
@@ -188,7 +194,7 @@ impl Clock {
 }
 
 /// First bytes of a checkpoint, with the version of its form.
-const MAGIC: &[u8; 8] = b"odmfld05";
+const MAGIC: &[u8; 8] = b"odmfld06";
 
 /// How many of these bytes are those of all versions.
 const MARK: usize = 6;

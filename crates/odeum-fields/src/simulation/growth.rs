@@ -2,8 +2,9 @@
 //! and of what grows by itself the stages of RKC make far less than it becomes.
 //!
 //! Where all cells are alike within the tolerance, waves about one of them are waves of the field, and steps are held to a part of the
-//! time in which the fastest grows. Where cells differ by more, eigenvalues are those of places, not of the field: within a front
-//! at rest there are cells that would grow by themselves. What changes there the error sees.
+//! time in which the fastest of those that grow changes: of one that turns meanwhile longer steps would make too much.
+//! Where cells differ by more, eigenvalues are those of places, not of the field: within a front at rest there are cells that would grow
+//! by themselves. What changes there the error sees.
 //!
 //! The work is bounded. What is not zero comes to any tolerance within [`EXPONENTS`] of growth. When this alone has held
 //! steps for so long, for a time T, what grew so fast is zero, and steps of that part of T / `EXPONENTS` pass over nothing slower.
@@ -17,29 +18,44 @@ use odeum_ode::{Error, Tolerance};
 /// The exponent from the smallest positive number to 1 and beyond.
 const EXPONENTS: f64 = 745.0;
 
-/// Growth over a step: at 0.25 a step of RKC makes 1.281 of 1 for 1.284.
-const LIMIT: f64 = 0.25;
+/// |hλ| of what grows, at least and at most: of its growth by a factor e a step of RKC leaves out up to (hλ)²/6, which is to be within `rtol`.
+const LIMITS: [f64; 2] = [0.05, 0.25];
+
+/// Units in the last place of the time that steps are not held below: shorter ones are none.
+const UNITS: f64 = 4.0;
+
+/// The shortest step that the guard, or the first guess, asks for.
+pub(super) fn shortest(t: f64) -> f64 {
+    UNITS * f64::EPSILON * t.abs()
+}
 
 impl<T: Precision> Simulation<T> {
     /// The longest step that resolves what grows unseen.
     pub(super) fn longest(&self) -> f64 {
-        let Clock { growth, held: [exponents, time], .. } = self.clock;
-        let free = if exponents < EXPONENTS { 0.0 } else { time / EXPONENTS * LIMIT };
-        (LIMIT / growth).max(free)
+        let Clock { t, growing, held: [exponents, time], .. } = self.clock;
+        let free = if exponents < EXPONENTS { 0.0 } else { time / EXPONENTS * LIMITS[1] };
+        (self.limit() / growing).max(free).max(shortest(t))
     }
 
-    /// Takes over how fast something grows about the present field, where that is unseen.
-    pub(super) fn watch_growth(&mut self, growth: f64) -> Result<(), Error> {
+    /// |hλ| of what grows unseen at most.
+    fn limit(&self) -> f64 {
+        let Steps::Adaptive(tolerance) = &self.options.steps else { return f64::INFINITY };
+        (6.0 * tolerance.rtol).sqrt().clamp(LIMITS[0], LIMITS[1])
+    }
+
+    /// Takes over how fast something grows and turns about the present field, where that is unseen.
+    pub(super) fn watch_growth(&mut self, [growth, growing]: [f64; 2]) -> Result<(), Error> {
         let Steps::Adaptive(tolerance) = &self.options.steps else { return Ok(()) };
         let is_unseen = growth > 0.0 && self.is_even(tolerance)?;
-        self.clock.growth = if is_unseen { growth } else { 0.0 };
+        let seen = [0.0; 2];
+        [self.clock.growth, self.clock.growing] = if is_unseen { [growth, growing] } else { seen };
         Ok(())
     }
 
     /// Counts an adaptive step of size `h` among those that nothing but the guard has held, if the next would be longer without it.
     pub(super) fn count_held(&mut self, h: f64, accepted: bool) {
-        let Clock { growth, held: [exponents, time], next_step, .. } = self.clock;
-        let is_held = accepted && growth > 0.0 && next_step * growth > LIMIT;
+        let Clock { growth, growing, held: [exponents, time], next_step, .. } = self.clock;
+        let is_held = accepted && next_step * growing > self.limit();
         self.clock.held = if is_held { [exponents + h * growth, time + h] } else { [0.0; 2] };
     }
 

@@ -16,10 +16,23 @@ const OPERATIONS: [f64; 2] = [4e8, 2.5e7];
 const FEW: usize = 16;
 const LEAST: usize = 4;
 
-/// Waves where only the Laplacian counts, and along an axis where a velocity blows too, on grids of
-/// one, two and three axes: of the start, of one look at a field after the other, and of very many species.
-pub(super) type Waves = (usize, [usize; 3]);
-const WAVES: [Waves; 3] = [(33, [129, 17, 9]), (9, [33, 9, 5]), (5, [9, 5, 3])];
+/// How closely waves are looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waves {
+    /// Where only the Laplacian counts: waves evenly from the least to the largest symbol.
+    pub(super) at_rest: usize,
+    /// Angles along an axis where a velocity blows too, on grids of one, two and three axes.
+    pub(super) per_axis: [usize; 3],
+    /// From one wavenumber to the next, down to the longest wave of the box.
+    pub(super) ratio: f64,
+}
+
+/// Those of the start, of one look at a field after the other, and of very many species.
+const WAVES: [Waves; 3] = [
+    Waves { at_rest: 33, per_axis: [129, 17, 9], ratio: 1.09 },
+    Waves { at_rest: 9, per_axis: [33, 9, 5], ratio: 2.0 },
+    Waves { at_rest: 5, per_axis: [9, 5, 3], ratio: 4.0 },
+];
 
 /// Eigenvalues of so many species that may be computed.
 #[derive(Clone, Copy, Debug)]

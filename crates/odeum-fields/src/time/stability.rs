@@ -40,6 +40,8 @@ pub struct Stability {
     pub radius: f64,
     /// The largest Re λ [1/time]: how fast something grows by itself; zero where nothing does.
     pub growth: f64,
+    /// The largest |λ| of what grows so [1/time].
+    pub(crate) growing: f64,
     /// The largest step of forward Euler that keeps positive values positive, of problems where
     /// a velocity blows and every cell gains from its neighbours only \[time\].
     pub positive: Option<f64>,
@@ -133,6 +135,10 @@ const BY_PLACE: f64 = 3.0;
 const EIGENVALUES: f64 = 25.0;
 /// Steps times a growth that are too large to see it.
 const UNSEEN: f64 = 2.0;
+/// What grows more slowly than this part of its |λ| counts as neutral: rounding makes that much of it.
+const NEUTRAL: f64 = 1e-6;
+/// Evaluations that find a maximum between three waves to a percent of their distance.
+const CLIMB: usize = 12;
 /// By how much a wave that does not fade may grow over the span of a run: ln of the factor.
 const BUDGET: f64 = 0.1;
 
@@ -208,6 +214,8 @@ pub(crate) struct Judge {
     /// Of each species, and of potentials.
     cosines: Vec<Cosines>,
     pub(super) velocity: Option<Speeds>,
+    /// Of the longest wave along each axis, the change from cell to cell; none along a single cell.
+    longest: [Option<f64>; 3],
 }
 
 /// What lies between the least and the largest mean over both neighbours of a cell along each axis, in units of its value.
@@ -247,7 +255,17 @@ impl Judge {
             cosines.iter().map(|c| extremes(|c| problem.stencil.symbol_of(grid, c), c)[0]);
         let fastest = symbols.fold(0.0, f64::min);
         let places = Places::new(&linear, model.species().len(), fastest);
-        Ok(Judge { linear, places, boundaries, cosines, velocity })
+        let (given, drained) = (boundaries::given(&boundaries), boundaries::drained(&boundaries));
+        let longest = [0, 1, 2].map(|axis| {
+            let halves = match axis {
+                _ if boundaries[0].wraps(axis) => 2.0,
+                _ if given[axis] || drained[axis] => 0.5,
+                _ => 1.0,
+            };
+            let n = grid.shape()[axis];
+            (n > 1).then(|| (halves * PI / n as f64).min(PI))
+        });
+        Ok(Judge { linear, places, boundaries, cosines, velocity, longest })
     }
 
     /// Whether limits depend on the values of the field, or on the time.
@@ -276,7 +294,7 @@ impl Judge {
         let species = problem.model.species().len();
         let effort = Effort::new(species, Care::Brief);
         let matrices = self.places.matrices_briefly(problem, &self.linear);
-        let waves = count_of(problem, &effort.waves(matrices, |set| count_of(problem, set)));
+        let waves = self.count(problem, &effort.waves(matrices, |set| self.count(problem, set)));
         let matrices = matrices.min(effort.matrices(waves));
         let schemes = match (&self.velocity, problem.advection) {
             (Some(_), Advection::Koren) => 2.0,
@@ -333,6 +351,7 @@ impl Judge {
             fading: f64::INFINITY,
             radius: 0.0,
             growth: 0.0,
+            growing: 0.0,
             slow: Slow::default(),
             turning: Spectrum::default(),
         };
@@ -358,10 +377,12 @@ impl Judge {
             spread = own.fold(spread, f64::max);
         }
         let effort = Effort::new(problem.model.species().len(), care);
-        let waves = self.waves(problem, velocity, &effort, matrices.len());
-        for parts in most_important(matrices, effort.matrices(waves.len()), &waves) {
-            waves.iter().for_each(|wave| limits.add(&parts, wave));
-        }
+        let set = effort.waves(matrices.len(), |set| self.count(problem, set));
+        let waves = self.waves(problem, velocity, &set);
+        let lines = self.lines(problem, velocity, &set);
+        let count = waves.len() + lines.iter().map(|line| line.waves.len()).sum::<usize>();
+        let matrices = most_important(matrices, effort.matrices(count), &waves);
+        limits.look(&matrices, &waves, &lines);
         let mut positive = None;
         if let Some(speed) = velocity {
             let rate = self.rate(problem, speed, spread);
@@ -372,11 +393,21 @@ impl Judge {
                 limits.fading = limits.fading.min(1.0 / rate);
             }
         }
-        let Limits { fading, radius, growth, slow, turning } = limits;
+        let Limits { fading, radius, growth, growing, slow, turning } = limits;
         let slack = floor.max(growth);
         let euler = fading.min(slow.euler(slack)).min(UNSEEN / growth);
-        let limits =
-            Stability { euler, radius, growth, positive, turning, fading, slow, slack, floor };
+        let limits = Stability {
+            euler,
+            radius,
+            growth,
+            growing,
+            positive,
+            turning,
+            fading,
+            slow,
+            slack,
+            floor,
+        };
         Ok((limits, states))
     }
 
@@ -421,19 +452,12 @@ impl Judge {
         velocity + spread * sum * weights.scale
     }
 
-    /// The waves that so many matrices are looked at for.
-    fn waves(
-        &self,
-        problem: &Problem,
-        velocity: Option<[f64; 3]>,
-        effort: &Effort,
-        matrices: usize,
-    ) -> Vec<Wave> {
-        let set = effort.waves(matrices, |set| count_of(problem, set));
-        let mut waves = self.waves_of(problem, velocity, &set);
+    /// The waves of all sizes that matrices are looked at for; the first is the same everywhere.
+    fn waves(&self, problem: &Problem, velocity: Option<[f64; 3]>, set: &Waves) -> Vec<Wave> {
+        let mut waves = self.waves_of(problem, velocity, set);
         if velocity.is_some() && self.velocity.as_ref().is_some_and(Speeds::varies) {
             // Upwinding damps waves: where, or when, nothing blows they fade more slowly.
-            waves.extend(self.waves_of(problem, None, &set));
+            waves.extend(self.waves_of(problem, None, set));
         }
         waves
     }
@@ -442,45 +466,117 @@ impl Judge {
         &self,
         problem: &Problem,
         velocity: Option<[f64; 3]>,
-        (count, per_axis): &Waves,
+        set: &Waves,
     ) -> Vec<Wave> {
         let Some(speed) = velocity else {
-            let parts = (0..*count).map(|k| k as f64 / (count - 1) as f64);
+            let parts = (0..set.at_rest).map(|k| k as f64 / (set.at_rest - 1) as f64);
             return self.waves_at_rest(problem, parts);
         };
-        let Problem { grid, stencil, .. } = problem;
-        let wide = grid.shape().iter().filter(|n| **n > 1).count();
+        let shape = problem.grid.shape();
+        let wide = shape.iter().filter(|n| **n > 1).count();
         let [x, y, z] =
-            [0, 1, 2].map(|axis| self.phases(axis, grid.shape()[axis], per_axis[wide.max(1) - 1]));
+            [0, 1, 2].map(|axis| self.phases(axis, shape[axis], set.per_axis[wide.max(1) - 1]));
         let mut waves = Vec::with_capacity(x.len() * y.len() * z.len());
         for z in &z {
             for y in &y {
-                for x in &x {
-                    let [mut velocity, mut third] = [Complex::default(); 2];
-                    // What blows the other way turns waves the other way.
-                    let of = |symbol: Complex, speed: f64| {
-                        Complex::new(symbol.re * speed.abs(), symbol.im * speed)
-                    };
-                    for (phase, speed) in [x, y, z].into_iter().zip(speed) {
-                        velocity = velocity.add(of(phase.velocity, speed));
-                        third = third.add(of(phase.third, LIMITED * speed));
-                    }
-                    let symbols = |stencil: Stencil| {
-                        let of = |s: usize| {
-                            stencil.symbol_of(grid, [x.cosines[s], y.cosines[s], z.cosines[s]])
-                        };
-                        (0..self.cosines.len()).map(of).collect()
-                    };
-                    waves.push(Wave {
-                        laplacian: symbols(*stencil),
-                        star: symbols(Stencil::Star),
-                        velocity,
-                        third: Some(third).filter(|_| problem.advection == Advection::Koren),
-                    });
-                }
+                waves.extend(x.iter().map(|x| self.wave_of(problem, speed, [x, y, z])));
             }
         }
         waves
+    }
+
+    /// The wave with these phases along the axes, in a velocity of these speeds.
+    fn wave_of(&self, problem: &Problem, speed: [f64; 3], phases: [&Phase; 3]) -> Wave {
+        let Problem { grid, stencil, .. } = problem;
+        let [mut velocity, mut third] = [Complex::default(); 2];
+        // What blows the other way turns waves the other way.
+        let of =
+            |symbol: Complex, speed: f64| Complex::new(symbol.re * speed.abs(), symbol.im * speed);
+        for (phase, speed) in phases.into_iter().zip(speed) {
+            velocity = velocity.add(of(phase.velocity, speed));
+            third = third.add(of(phase.third, LIMITED * speed));
+        }
+        let symbols = |stencil: Stencil| {
+            let of = |s: usize| stencil.symbol_of(grid, phases.map(|phase| phase.cosines[s]));
+            (0..self.cosines.len()).map(of).collect()
+        };
+        Wave {
+            laplacian: symbols(*stencil),
+            star: symbols(Stencil::Star),
+            velocity,
+            third: Some(third).filter(|_| problem.advection == Advection::Koren),
+        }
+    }
+
+    /// Waves from the longest of the box on, which may be far longer than all others that are looked at: without a velocity by their
+    /// symbols; with one along each axis, and in each plane across it.
+    fn lines<'a>(
+        &'a self,
+        problem: &'a Problem,
+        velocity: Option<[f64; 3]>,
+        set: &Waves,
+    ) -> Vec<Line<'a>> {
+        let mut lines = Vec::new();
+        if let Some(speed) = velocity {
+            let mut directions = Vec::new();
+            for a in 0..3 {
+                directions.push([0, 1, 2].map(|axis| if axis == a { 1.0 } else { 0.0 }));
+                for b in (a + 1..3).filter(|b| speed[a] > 0.0 && speed[*b] > 0.0) {
+                    let most = speed[a].max(speed[b]);
+                    directions.push([0, 1, 2].map(|axis| match axis {
+                        _ if axis == a => speed[b] / most,
+                        _ if axis == b => -speed[a] / most,
+                        _ => 0.0,
+                    }));
+                }
+            }
+            for direction in directions {
+                let along = (0..3).filter(|axis| direction[*axis] != 0.0);
+                let longest = along.map(|axis| self.longest[axis]);
+                // Along a single cell nothing varies.
+                let Some(longest) = longest.reduce(|a, b| Some(a?.min(b?))).flatten() else {
+                    continue;
+                };
+                let wave = move |angle: f64| {
+                    let phases = direction.map(|part| self.phase(part * angle));
+                    self.wave_of(problem, speed, phases.each_ref())
+                };
+                lines.push(Line::new((longest, PI), set.ratio, Box::new(wave)));
+            }
+        }
+        if velocity.is_none() || self.velocity.as_ref().is_some_and(Speeds::varies) {
+            let wave =
+                |part: f64| self.waves_at_rest(problem, std::iter::once(part)).swap_remove(0);
+            let longest = self.longest_at_rest(problem);
+            lines.push(Line::new((longest, 1.0), set.ratio.powi(2), Box::new(wave)));
+        }
+        lines
+    }
+
+    /// Which part of the way from the largest symbol to the least that of the longest wave is.
+    fn longest_at_rest(&self, problem: &Problem) -> f64 {
+        let Problem { grid, stencil, .. } = problem;
+        let symbol = |(axis, angle): (usize, f64)| {
+            let mut cosines = [1.0; 3];
+            cosines[axis] = angle.cos();
+            -stencil.symbol_of(grid, cosines)
+        };
+        let waves = (0..3).filter_map(|axis| Some((axis, self.longest[axis]?)));
+        let longest = waves.map(symbol).fold(f64::INFINITY, f64::min);
+        longest / stencil.largest_eigenvalue(grid)
+    }
+
+    /// How many waves a set has.
+    fn count(&self, problem: &Problem, set: &Waves) -> usize {
+        let axes = problem.grid.dimensions();
+        let of_lines = match problem.velocity {
+            None => points((self.longest_at_rest(problem), 1.0), set.ratio.powi(2)),
+            Some(_) => {
+                let longest = self.longest.into_iter().flatten().fold(PI, f64::min);
+                axes * (axes + 1) / 2 * points((longest, PI), set.ratio)
+            }
+        };
+        count_of(problem, set) + of_lines
     }
 
     /// Waves without a velocity, where only the size of the symbol counts: at these parts of the way from the largest, which is 0 or
@@ -511,15 +607,7 @@ impl Judge {
 
     /// What waves are along one axis of `n` cells, if they are looked at for so many angles.
     fn phases(&self, axis: usize, n: usize, angles: usize) -> Vec<Phase> {
-        let wave = |k: usize| {
-            let (sin, cos) = (k as f64 * PI / (angles - 1) as f64).sin_cos();
-            Phase {
-                cosines: vec![cos; self.cosines.len()],
-                velocity: Complex::new(cos - 1.0, -sin),
-                // −(2 e^{iθ} + 3 − 6 e^{−iθ} + e^{−2iθ})/6
-                third: Complex::new((1.0 - cos) * (cos - 1.0) / 3.0, (sin * cos - 4.0 * sin) / 3.0),
-            }
-        };
+        let wave = |k: usize| self.phase(k as f64 * PI / (angles - 1) as f64);
         let mut phases: Vec<Phase> = (0..if n > 1 { angles } else { 1 }).map(wave).collect();
         let [least, most] =
             [0, 1].map(|end| self.cosines.iter().map(|c| c[axis][end]).collect::<Vec<f64>>());
@@ -542,6 +630,58 @@ impl Judge {
         }
         phases
     }
+
+    /// What a wave is along an axis along which it changes by an angle from cell to cell.
+    fn phase(&self, angle: f64) -> Phase {
+        let (sin, cos) = angle.sin_cos();
+        Phase {
+            cosines: vec![cos; self.cosines.len()],
+            velocity: Complex::new(cos - 1.0, -sin),
+            // −(2 e^{iθ} + 3 − 6 e^{−iθ} + e^{−2iθ})/6
+            third: Complex::new((1.0 - cos) * (cos - 1.0) / 3.0, (sin * cos - 4.0 * sin) / 3.0),
+        }
+    }
+}
+
+/// Waves by a number that rises from that of the longest by the same factor from one to the next.
+struct Line<'a> {
+    of: Box<dyn Fn(f64) -> Wave + 'a>,
+    numbers: Vec<f64>,
+    waves: Vec<Wave>,
+}
+
+impl<'a> Line<'a> {
+    fn new(between: (f64, f64), ratio: f64, of: Box<dyn Fn(f64) -> Wave + 'a>) -> Line<'a> {
+        let count = points(between, ratio);
+        let (from, to) = between;
+        let number = |k: usize| from * (to / from).powf(k as f64 / (count - 1) as f64);
+        let numbers: Vec<f64> = (0..count).map(number).collect();
+        let waves = numbers.iter().map(|number| of(*number)).collect();
+        Line { of, numbers, waves }
+    }
+}
+
+/// How many numbers between two follow one another by at most this factor; none where the first is not less.
+fn points((from, to): (f64, f64), ratio: f64) -> usize {
+    if from < to { ((to / from).ln() / ratio.ln()).ceil() as usize + 1 } else { 0 }
+}
+
+/// Looks for the largest value of a function between two numbers, by the golden section of their logarithms.
+fn climb((low, high): (f64, f64), mut f: impl FnMut(f64) -> f64) {
+    let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
+    let (mut low, mut high) = (low.ln(), high.ln());
+    let mut at = |x: f64| (x, f(x.exp()));
+    let mut left = at(high - golden * (high - low));
+    let mut right = at(low + golden * (high - low));
+    for _ in 2..CLIMB {
+        if left.1 > right.1 {
+            (high, right) = (right.0, left);
+            left = at(high - golden * (high - low));
+        } else {
+            (low, left) = (left.0, right);
+            right = at(low + golden * (high - low));
+        }
+    }
 }
 
 /// The least and the largest of what is linear in each of three numbers, of which each lies between two.
@@ -555,6 +695,7 @@ struct Limits {
     fading: f64,
     radius: f64,
     growth: f64,
+    growing: f64,
     slow: Slow,
     turning: Spectrum,
 }
@@ -567,12 +708,12 @@ struct Phase {
     third: Complex,
 }
 
-/// How many waves a set has.
-pub(super) fn count_of(problem: &Problem, (count, per_axis): &Waves) -> usize {
+/// How many waves of all sizes a set has.
+pub(super) fn count_of(problem: &Problem, set: &Waves) -> usize {
     let axes = problem.grid.dimensions().max(1);
     match problem.velocity {
-        None => *count,
-        Some(_) => per_axis[axes - 1].pow(axes as u32),
+        None => set.at_rest,
+        Some(_) => set.per_axis[axes - 1].pow(axes as u32),
     }
 }
 
@@ -582,9 +723,41 @@ impl Limits {
         (self.fading, self.radius) = (0.0, f64::INFINITY);
     }
 
-    /// Lowers the limits by the eigenvalues of a wave.
-    fn add(&mut self, parts: &Parts, wave: &Wave) {
+    /// Lowers the limits by the eigenvalues of some matrices on these waves, and on the wave that grows fastest of those on lines.
+    fn look(&mut self, matrices: &[Parts], waves: &[Wave], lines: &[Line<'_>]) {
+        let mut best: Option<(f64, &Parts, &Line<'_>, usize)> = None;
+        for parts in matrices {
+            let growths: Vec<f64> = waves.iter().map(|wave| self.add(parts, wave)).collect();
+            for line in lines {
+                let own: Vec<f64> = line.waves.iter().map(|wave| self.add(parts, wave)).collect();
+                for (k, growth) in own.iter().enumerate() {
+                    let before = if k == 0 { growths[0] } else { own[k - 1] };
+                    let is_peak = *growth > before && own.get(k + 1).is_none_or(|g| growth >= g);
+                    if is_peak && best.is_none_or(|(most, ..)| *growth > most) {
+                        best = Some((*growth, parts, line, k));
+                    }
+                }
+            }
+        }
+        if let Some((_, parts, line, k)) = best {
+            let number = |k: usize| line.numbers[k.min(line.numbers.len() - 1)];
+            let between = (number(k.saturating_sub(1)), number(k + 1));
+            climb(between, |number| self.add(parts, &(line.of)(number)));
+        }
+    }
+
+    /// Lowers the limits by an eigenvalue of this size.
+    fn grow(&mut self, value: Complex, size: f64) {
+        self.growth = self.growth.max(value.re);
+        if value.re > NEUTRAL * size {
+            self.growing = self.growing.max(size);
+        }
+    }
+
+    /// Lowers the limits by the eigenvalues of a wave, of which it returns the largest real part.
+    fn add(&mut self, parts: &Parts, wave: &Wave) -> f64 {
         let n = parts.species;
+        let mut fastest = f64::NEG_INFINITY;
         let uniform = wave.laplacian.iter().chain(&wave.star).all(|symbol| *symbol == 0.0)
             && wave.velocity == Complex::default();
         for value in eigenvalues(&mut parts.matrix(wave, wave.velocity), n) {
@@ -597,7 +770,8 @@ impl Limits {
                 continue;
             }
             self.radius = self.radius.max(size);
-            self.growth = self.growth.max(value.re);
+            fastest = fastest.max(value.re);
+            self.grow(value, size);
             self.turning.add(value);
             // Waves that grow do so by themselves.
             if !self.slow.add(value) && value.re < 0.0 {
@@ -609,8 +783,15 @@ impl Limits {
             && !uniform
         {
             for value in eigenvalues(&mut parts.matrix(wave, third), n) {
+                let size = value.abs();
+                if size.is_finite() {
+                    fastest = fastest.max(value.re);
+                    // By upwinding long waves fade that the scheme lets grow.
+                    self.grow(value, size);
+                }
                 self.turning.add(value);
             }
         }
+        fastest
     }
 }

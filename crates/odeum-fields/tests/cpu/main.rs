@@ -14,6 +14,7 @@ mod going_on;
 mod homogeneous;
 mod koren;
 mod laplacian;
+mod long_waves;
 mod manufactured;
 mod mask;
 mod native;

@@ -457,13 +457,13 @@ fn adaptive_steps_do_not_pass_over_growth() {
     };
     let seed = |x: f64| 1e-13 * (1.0 + 0.1 * (PI * x / 32.0).cos());
     let (mean, counts) = go([64, 1, 1], "lap(u) + u * (1 - u)", &seed, 29.93);
-    assert!((mean - 0.5).abs() < 0.1 && counts.steps < 250, "{mean} {counts:?}");
+    assert!((mean - 0.5).abs() < 0.05 && counts.steps < 600, "{mean} {counts:?}");
     // Equations whose derivatives are always the same.
     let (mean, counts) = go([64, 1, 1], "lap(u) + u", &seed, 30.0);
-    assert!((mean / (1e-13 * 30.0_f64.exp()) - 1.0).abs() < 0.4, "{mean} {counts:?}");
+    assert!((mean / (1e-13 * 30.0_f64.exp()) - 1.0).abs() < 0.12, "{mean} {counts:?}");
     // What is exactly zero stays so, and does not cost steps for ever.
     let (mean, counts) = go([64, 1, 1], "lap(u) + u * (1 - u)", &|_| 0.0, 1e6);
-    assert!(mean == 0.0 && counts.steps < 30_000, "{counts:?}");
+    assert!(mean == 0.0 && counts.steps < 45_000, "{counts:?}");
     // A front at rest: cells between its states would grow by themselves, the front does not.
     let front = |x: f64| ((x - 32.0) / 2.0_f64.sqrt() / 4.0).tanh();
     let (_, counts) = go([64, 1, 1], "16 * lap(u) + u - u^3", &front, 1e4);
