@@ -7,7 +7,7 @@ use super::problem::quote;
 use crate::check::{
     Fault, Imbalance, bounds, imbalance, of_rate, thermodynamics, without_heat_capacity,
 };
-use crate::mechanism::{Mechanism, Reaction};
+use crate::mechanism::{Mechanism, Reaction, ThirdBody};
 
 /// All of them; a jump in the thermodynamic data of a species is a warning.
 pub(super) fn whole(found: &Found, log: &mut Log) {
@@ -23,6 +23,7 @@ pub(super) fn whole(found: &Found, log: &mut Log) {
     }
     continuity(found, log);
     heat_capacities(found, log);
+    collider_names(found, log);
     common_temperatures(found, log);
     found.enter_own(log);
 }
@@ -41,6 +42,21 @@ fn continuity(found: &Found, log: &mut Log) {
             );
             log.warn(species.line, &species.name, found, "check the coefficients");
         }
+    }
+}
+
+/// Tells of a species called as any collider is, in a mechanism with reactions that have one.
+fn collider_names(found: &Found, log: &mut Log) {
+    let Mechanism { species, reactions, .. } = &found.mechanism;
+    if !species.iter().any(|species| species.name == "M") {
+        return;
+    }
+    let any = |body: &ThirdBody| body.default_efficiency != 0.0;
+    if let Some(i) = reactions.iter().position(|reaction| reaction.third_body.iter().any(any)) {
+        found.enter_reaction(i, log);
+        let what = "M is any collider here, and a species of the mechanism, too".to_owned();
+        let remedy = "give the species another name where it is not what is meant";
+        log.warn(reactions[i].line, &reactions[i].equation, what, remedy);
     }
 }
 

@@ -10,6 +10,10 @@ const K: &str = "rate-constant: {A: 1e13, b: 0, Ea: 0}";
 
 /// With further entries of the phase, and reactions between the brackets of a mapping.
 fn mechanism(phase: &str, reactions: &[&str]) -> Result<Read, ReadErrors> {
+    read::yaml("f.yaml", &mechanism_text(phase, reactions), None)
+}
+
+fn mechanism_text(phase: &str, reactions: &[&str]) -> String {
     let atoms = ["H: 1", "H: 2", "O: 1", "O: 2", "H: 1, O: 1", "H: 1, O: 2", "Ar: 1"];
     let mut text = format!(
         "units: {{length: cm, quantity: mol}}\nphases:\n- {{name: gas, thermo: ideal-gas, kinetics: gas{phase}}}\n\
@@ -25,7 +29,7 @@ fn mechanism(phase: &str, reactions: &[&str]) -> Result<Read, ReadErrors> {
     for reaction in reactions {
         text += &format!("- {{{reaction}}}\n");
     }
-    read::yaml("f.yaml", &text, None)
+    text
 }
 
 /// The one problem of a mechanism.
@@ -52,6 +56,23 @@ fn units_within_rate_constants_are_refused() {
     // Of the reaction they count.
     let reaction = format!("{ELEMENTARY}, units: {{quantity: kmol}}, {K}");
     assert!(mechanism("", &[&reaction]).unwrap().warnings.is_empty());
+}
+
+/// Cantera takes no such species; CHEMKIN's colliders are called so, too.
+#[test]
+fn a_species_called_as_any_collider_is_told() {
+    let of = |reaction: &str| {
+        let text = mechanism_text("", &[reaction]).replace("name: O,", "name: M,");
+        read::yaml("f.yaml", &text, None).unwrap().warnings
+    };
+    let warnings = of(&format!("equation: H + H + M <=> H2 + M, {K}"));
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let told = warnings[0].to_string();
+    assert!(told.contains("M is any collider here, and a species") && told.contains("f.yaml:"));
+    // Without such a collider it is a species as others are.
+    for alone in ["equation: H + H <=> H2", "equation: H + H + AR <=> H2 + AR"] {
+        assert!(of(&format!("{alone}, {K}")).is_empty(), "{alone}");
+    }
 }
 
 #[test]
