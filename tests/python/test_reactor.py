@@ -204,6 +204,10 @@ def test_compositions_as_arrays(gas):
     fuel, oxidizer = (gas.mole_fractions(gas.mass_fractions(text)) for text in ("H2:1", AIR))
     runs = gas.reactor()(T=[1200.0], phi=0.8, fuel=fuel, oxidizer=oxidizer)
     np.testing.assert_allclose(runs.solve((0.0, 1e-5)).y, wanted, rtol=1e-9, atol=1e-15)
+    # Rounding below zero is none of a gas.
+    for given in ({"H2": 1.0, "OH": -1e-17}, np.where(fuel > 0.0, fuel, -1e-17)):
+        runs = gas.reactor()(T=[1200.0], phi=0.8, fuel=given, oxidizer=AIR)
+        np.testing.assert_allclose(runs.solve((0.0, 1e-5)).y, wanted, rtol=1e-9, atol=1e-15)
     for given, found in (
         (Y[:3], r"shape \(3,\); give \d+ species"),
         (np.stack([Y, Y]), "shape .*give one composition; columns"),

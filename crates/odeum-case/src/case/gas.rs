@@ -439,17 +439,19 @@ impl Way<'_> {
         tabled: bool,
         findings: &Findings,
     ) -> Option<(Mixture, Option<Vec<f64>>)> {
-        let amounts = |field: &Field<'_>, slack, may_be_none| {
-            amounts(field, slack, may_be_none, kinetics, findings)
-        };
+        let amounts =
+            |field: &Field<'_>, may_be_none| amounts(field, may_be_none, kinetics, findings);
         Some(match self {
             Way::Ratio(fuel, oxidizer) => {
-                let (fuel, oxidizer) = (amounts(&fuel, 0.0, false), amounts(&oxidizer, 0.0, false));
+                // Starts take these as they are.
+                let sound = |field: &Field<'_>| {
+                    let amounts = amounts(field, false)?;
+                    Some(amounts.into_iter().map(|amount| amount.max(0.0)).collect())
+                };
+                let (fuel, oxidizer) = (sound(&fuel), sound(&oxidizer));
                 (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
             }
-            Way::Species(mixture, field) => {
-                (mixture, Some(amounts(&field, NEGATIVE_LEAST, tabled)?))
-            }
+            Way::Species(mixture, field) => (mixture, Some(amounts(&field, tabled)?)),
             Way::Table => {
                 (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()]))
             }
@@ -488,11 +490,10 @@ fn one_way<'a>(section: &Section<'a>, tabled: bool, findings: &Findings) -> Opti
     }
 }
 
-/// Amounts of all species from a table of named ones; those below zero by less than a part `slack` of
-/// the whole are left for the start to count as zero. There `may_be_none` where a table gives them.
+/// Amounts of all species from a table of named ones; those below zero by no more than a part [`NEGATIVE_LEAST`]
+/// of the whole are left for the start to count as zero. There `may_be_none` where a table gives them.
 fn amounts(
     field: &Field<'_>,
-    slack: f64,
     may_be_none: bool,
     kinetics: &Kinetics,
     findings: &Findings,
@@ -509,7 +510,7 @@ fn amounts(
     let whole: f64 = given.iter().map(|(.., number)| number.max(0.0)).sum();
     for (name, source_span, value, number) in given {
         match kinetics.species_index(&name) {
-            Some(k) if number >= -slack * whole => amounts[k] = number,
+            Some(k) if number >= -NEGATIVE_LEAST * whole => amounts[k] = number,
             Some(_) => {
                 value.refuse::<()>("an amount cannot be negative", "give zero or more");
                 good = false;

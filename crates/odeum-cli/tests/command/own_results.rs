@@ -142,6 +142,10 @@ fn fractions_a_little_below_zero_count_as_zero_and_are_told() {
         let part = "of 2 systems fractions below zero count as zero";
         assert!(said.err.contains(part), "{}", said.err);
     }
+    let ratio = "fuel = { H2 = 1, OH = -1e-17 }\noxidizer = { O2 = 1, N2 = 3.76 }";
+    check(ratio, "T\n1000\n").well();
+    let ratio = ratio.replace("e-17", "e-6");
+    check(&ratio, "T\n1000\n").refused(&["cannot be negative", "fuel.OH", "a.toml:"]);
     let of = "mass_fractions = { H2 = -1e-6, O2 = 0.5, N2 = 0.5 }";
     check(of, "T\n1000\n").refused(&["cannot be negative", "mass_fractions.H2", "a.toml:"]);
 }
