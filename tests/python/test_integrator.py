@@ -204,7 +204,8 @@ def test_cells_that_fail_keep_what_they_had(gas):
     T[5:8] = 1500.0
     before = T.copy(), Y.copy()
     chem = gas.integrator(cells=8, max_steps=3)
-    status = chem.advance(T, p, Y, 1e-3)
+    with pytest.warns(od.OdeumWarning, match="cell 1 "):
+        status = chem.advance(T, p, Y, 1e-3)
     assert [NAMES[number] for number in status[1:5]] == ["invalid start"] * 4
     assert (status[5:] == NUMBERS["too many steps"]).all()
     assert (T == before[0])[1:].all() and (Y == before[1])[1:].all()
@@ -220,6 +221,78 @@ def test_small_negatives_and_sums_are_mended(gas):
     Y[1, gas.species_index("H2O2")] = -1e-10
     assert (gas.integrator(cells=2).advance(T, p, Y, 1e-8) == 0).all()
     assert Y[0].sum() == pytest.approx(1.0, abs=1e-10)
+
+
+OUTSIDE = (
+    "phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]\n"
+    "species:\n"
+    "- {name: A, composition: {N: 2}, thermo: {model: NASA7, temperature-ranges: [300, 3000], "
+    "data: [[3.5, 0, 0, 0, 0, 3000, 0]]}}\n"
+    "- {name: B, composition: {N: 2}, thermo: {model: NASA7, temperature-ranges: [300, 3000], "
+    "data: [[3.5, 0, 0, 0, 0, 0, 0]]}}\n"
+    "reactions:\n"
+    "- {equation: A => B, rate-constant: {A: 1e4, b: 0, Ea: 0}}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def hot():
+    """An isomerisation that heats a gas from 2500 K to 3357 K, beyond its data."""
+    return od.Mechanism.from_text(OUTSIDE)
+
+
+@pytest.mark.parametrize("kind", ["constant pressure", "constant volume"])
+def test_cells_that_calls_took_beyond_the_data_go_on(hot, kind):
+    def after(calls, cells=3):
+        T, p, Y = np.full(cells, 2500.0), np.full(cells, 1e6), np.tile([1.0, 0.0], (cells, 1))
+        chem = hot.integrator(kind, cells=cells)
+        for _ in range(calls):
+            assert (chem.advance(T, p, Y, 1e-3 / calls) == 0).all()
+        return T, chem
+
+    with pytest.warns(
+        od.OdeumWarning, match=r"3 of 3 cells.*outside the thermodynamic data, 300 to 3000 K"
+    ) as told:
+        whole, _ = after(1)
+    assert len(told) == 1 and "outside" in str(told[0].message) and told[0].filename == __file__
+    with pytest.warns(od.OdeumWarning) as told:
+        parts, chem = after(20)
+    assert len(told) == 1 and (whole > 3300.0).all()
+    np.testing.assert_allclose(parts, whole, rtol=1e-5)
+    # What transport brings to another cell is as hot, or a little hotter.
+    T, p, Y = np.array([2600.0, parts[0] + 9.0, 300.0]), np.full(3, 1e6), np.tile([1.0, 0.0], (3, 1))
+    assert (chem.advance(T, p, Y, 1e-6) == 0).all()
+
+
+def test_starts_far_outside_the_data_are_told_once(hot):
+    T, Y = np.array([2000.0, 3200.0, 250.0]), np.tile([0.0, 1.0], (3, 1))
+    chem = hot.integrator(cells=3)
+    with pytest.warns(
+        od.OdeumWarning, match=r"cell 1 .*more than 10 K outside.*`temperature_margin`"
+    ) as told:
+        for _ in range(3):
+            assert [NAMES[number] for number in chem.advance(T, od.atm, Y, 1e-6)[1:]] == ["invalid start"] * 2
+    assert len(told) == 1
+    with pytest.warns(od.OdeumWarning, match="2 of 3 cells had states outside"):
+        chem = hot.integrator(cells=3, temperature_margin=200)
+        assert (chem.advance(T, od.atm, Y, 1e-6) == 0).all()
+    # How far other cells come in the same call is none of it.
+    T[0], Y[0] = 2500.0, (1.0, 0.0)
+    with pytest.warns(od.OdeumWarning, match="cell 1 .*more than 10 K") as told:
+        hot.integrator(cells=3).advance(T, od.atm, Y, 1e-3)
+    assert len(told) == 2
+    # What is no gas for another reason is told by its status alone.
+    Y[0] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        T[1:] = 1000.0
+        assert NAMES[hot.integrator(cells=3).advance(T, od.atm, Y, 1e-6)[0]] == "invalid start"
+    states = ct.SolutionArray(ct.Solution(yaml=OUTSIDE), 2)
+    states.TPX = [1000.0, 3200.0], 1e5, "B:1"
+    with pytest.warns(od.OdeumWarning, match="cell 1 .*more than 10 K outside"):
+        assert NAMES[od.advance(states, 1e-6).status[1]] == "invalid start"
+    with pytest.warns(od.OdeumWarning, match="1 of 2 cells"):
+        assert (od.advance(states, 1e-6, temperature_margin=300).status == 0).all()
 
 
 def changed(array, **changes):

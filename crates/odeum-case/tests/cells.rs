@@ -6,7 +6,7 @@ use odeum_case::gas::{Basis, Gas, Mixture};
 use odeum_core::random::SplitMix64;
 use odeum_cuda::host::{self, Host, Setup};
 use odeum_cuda::{Device, Memory, Stream, check};
-use odeum_kinetics::cells::{Cells, NotFinite, TO_CELLS, TO_STATES};
+use odeum_kinetics::cells::{Cells, TO_CELLS, TO_STATES, Told, beyond};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor, read};
 use odeum_ode::gpu::inspect::{Devices, exchange};
 use odeum_ode::gpu::{Exchange, Session};
@@ -20,6 +20,8 @@ const CELLS: usize = 300;
 const BESIDE: f64 = -7.0;
 /// The pressure of all cells \[Pa\].
 const PRESSURE: f64 = 2e5;
+/// How far outside the data cells may start \[K\], as reactors do.
+const MARGIN: f64 = 10.0;
 
 fn gas(constraint: Constraint) -> Gas {
     let path =
@@ -122,6 +124,7 @@ impl Arrays {
             pressure_stride: self.p.as_ref().map_or(0, |p| stride(p, 0)),
             mass_fraction_strides: [stride(&self.y, 0), stride(&self.y, 1)],
             updates_pressures: u64::from(updates_p),
+            temperature_margin: MARGIN,
         }
     }
 
@@ -241,7 +244,7 @@ impl Bench {
         for call in 0..3 {
             // SAFETY: the kernel takes such cells, whose memory outlives this function.
             let told = unsafe { self.session.run(&mut self.exchange, 0, &cells).unwrap() };
-            assert_eq!(told, None);
+            assert_eq!(told.map(|told| Told::of(told, n)), Some(Told::Outside(3)));
             let (states, params) = starts(&self.gas, arrays);
             assert_eq!(bits(&self.session.states().unwrap()), bits(&states), "call {call}");
 
@@ -327,7 +330,7 @@ fn numbers_that_are_not_finite_are_told() {
         let cells = arrays.on_device(false);
         // SAFETY: the kernel takes such cells, whose memory lives.
         let told = unsafe { bench.session.run(&mut bench.exchange, 0, &cells).unwrap() };
-        let told = NotFinite::told(told.unwrap(), n);
+        let Told::NotFinite(told) = Told::of(told.unwrap(), n) else { panic!("{told:?}") };
         (told.cell, told.place, told.value.to_string())
     };
     // The later the place, the earlier the cell.
@@ -343,6 +346,39 @@ fn numbers_that_are_not_finite_are_told() {
     assert_eq!(told(&mut arrays), (140, 4, "NaN".to_owned()));
     arrays.t.set(0, 0, f64::NEG_INFINITY);
     assert_eq!(told(&mut arrays), (0, 0, "-inf".to_owned()));
+}
+
+#[test]
+fn cells_outside_the_data_start_within_the_margin_and_tell_how_far_they_came() {
+    let Some(mut bench) = Bench::new(Constraint::ConstantPressure) else { return };
+    let n = bench.n_species();
+    let (low, high) = bench.gas.reactor.temperature_bounds();
+    let mut arrays =
+        Arrays { t: bench.lend(1, [1, 1]), p: None, y: bench.lend(n, [n as isize, 1]) };
+    let nitrogen = bench.gas.reactor.kinetics().species_index("N2").unwrap();
+    for cell in 0..CELLS {
+        arrays.t.set(cell, 0, 1000.0);
+        (0..n).for_each(|k| arrays.y.set(cell, k, f64::from(u8::from(k == nitrogen))));
+    }
+    let mut call = |arrays: &mut Arrays, margin| {
+        arrays.all().for_each(|lent| lent.upload(&bench.stream));
+        let cells = Cells { temperature_margin: margin, ..arrays.on_device(false) };
+        // SAFETY: the kernels take such cells, whose memory lives.
+        let mut run = |session: &mut Session<_, _>, kernel| unsafe {
+            session.run(&mut bench.exchange, kernel, &cells).unwrap()
+        };
+        let started = run(&mut bench.session, 0).map(|told| Told::of(told, n));
+        bench.session.advance((0.0, 1e-9)).unwrap();
+        (started, run(&mut bench.session, 1).map(beyond))
+    };
+    assert_eq!(call(&mut arrays, 10.0), (None, None));
+    // Nitrogen alone keeps its temperature.
+    arrays.t.set(70, 0, high + 8.0);
+    arrays.t.set(290, 0, high + 32.0);
+    arrays.t.set(12, 0, low - 40.0);
+    assert_eq!(call(&mut arrays, 10.0), (Some(Told::Outside(12)), Some(8.0)));
+    assert_eq!(call(&mut arrays, 32.0), (Some(Told::Outside(12)), Some(32.0)));
+    assert_eq!(call(&mut arrays, 40.0), (None, Some(40.0)));
 }
 
 /// Two isomers whose data hold at all temperatures.

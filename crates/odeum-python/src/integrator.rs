@@ -10,14 +10,14 @@ use odeum_case::gas::Gas;
 use odeum_case::{Given, Overrides, Plan, Start};
 use odeum_core::{Argument, Error, memory};
 use odeum_io::{Findings, Source, parallel};
-use odeum_kinetics::StateError;
+use odeum_kinetics::{Reactor, StateError};
 use odeum_ode::{ArrayMut, ArrayRef, Device, Inputs, Monitor, Outputs, Solver, Stats, Status};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// Cells that a thread gathers or scatters at once.
 const PIECE: usize = 1024;
@@ -33,10 +33,19 @@ pub(crate) struct Integrator {
     #[pyo3(get)]
     gpus: Vec<usize>,
     cells: Mutex<Cells>,
+    /// How far outside the thermodynamic data a gas is taken as it is given \[K\].
+    temperature_margin: f64,
 }
 
 /// What is kept of the cells from call to call, and room for the next.
 struct Cells {
+    /// What makes starts. Its margin is that of the integrator beyond the farthest that cells came outside the
+    /// thermodynamic data: what a call left is a start of the next, and transport carries it to other cells.
+    gas: Gas,
+    /// In the last call, steps ended outside the data.
+    came_outside: bool,
+    /// In the last call, the first cell that did not start because of its temperature.
+    first_outside: Option<usize>,
     /// States before and after a call [cells × n].
     before: Vec<f64>,
     after: Vec<f64>,
@@ -91,13 +100,16 @@ impl Integrator {
         let (rhs, method) = (&case.model.rhs, &case.method.method);
         let solver = Solver::new(rhs, method, &plan.device, &plan.options);
         let solver = solver.map_err(|error| raise(py, error))?;
-        let cells = Cells::new(cells, case.model.dim()).map_err(|error| raise(py, error))?;
+        let gas = (**gas).clone();
+        let cells =
+            Cells::new(gas.clone(), cells, case.model.dim()).map_err(|error| raise(py, error))?;
         let gpus = match &plan.device {
             Device::Cuda(cuda) => cuda.ordinals.clone(),
             Device::Cpu(_) => Vec::new(),
         };
-        let (gas, threads, cells) = ((**gas).clone(), plan.threads(), Mutex::new(cells));
-        Ok(Integrator { gas, solver, threads, gpus, cells })
+        let (threads, cells) = (plan.threads(), Mutex::new(cells));
+        let temperature_margin = gas.reactor.temperature_margin();
+        Ok(Integrator { gas, solver, threads, gpus, cells, temperature_margin })
     }
 
     /// Integrates all cells over `dt` in place: temperatures \[cells\], pressures \[cells\], which are written
@@ -134,6 +146,8 @@ impl Integrator {
         py.check_signals()?;
         let held = &mut *cells;
         py.detach(|| self.scatter(held, &arrays));
+        let beyond = held.beyond();
+        self.widen(held, beyond);
         cells.was_on_gpu = false;
         Ok(numbers_of(&cells.status))
     }
@@ -142,7 +156,7 @@ impl Integrator {
     fn stream(&self, py: Python<'_>) -> PyResult<u64> {
         let mut cells = self.cells()?;
         let held = &mut *cells;
-        let work = || self.begin_on_gpu(held)?.stream();
+        let work = || self.begin_on_gpu(&mut held.on_gpu, held.status.len())?.stream();
         let (stream, raised) = watch(py, &Monitor::new(), None, work)?;
         raised.map_or_else(|| stream.map_err(|error| raise(py, error)), Err)
     }
@@ -163,19 +177,21 @@ impl Integrator {
         let n = self.gas.reactor.kinetics().n_species();
         let p = p.as_ref().map(Py::get);
         let arrays = GpuArrays { t: t.get(), p, pressure, updates_p, y: y.get() };
-        let arrays = arrays.cells(&self.gpus, (cells.status.len(), n));
+        let margin = cells.gas.reactor.temperature_margin();
+        let arrays = arrays.cells(&self.gpus, (cells.status.len(), n), margin);
         let arrays = arrays.map_err(|error| raise(py, error))?;
         let monitor = Monitor::new();
         let held = &mut *cells;
         let work = || {
             let was_on_gpu = held.was_on_gpu;
             let steps = (!was_on_gpu).then(|| held.steps.clone());
-            let on_gpu = self.begin_on_gpu(held)?;
+            let on_gpu = self.begin_on_gpu(&mut held.on_gpu, held.status.len())?;
             if let Some(steps) = steps {
                 on_gpu.set_steps(&steps)?;
             }
             // SAFETY: the arrays are those of `GpuArray`s, which keep their memory; its owners let nobody change it.
-            unsafe { on_gpu.integrate(&arrays, dt, &monitor) }
+            held.first_outside = unsafe { on_gpu.integrate(&arrays, dt, &monitor)? };
+            Ok(())
         };
         let (done, raised) = watch(py, &monitor, None, work)?;
         if let Some(raised) = raised {
@@ -186,14 +202,34 @@ impl Integrator {
         py.check_signals()?;
         let held = &mut *cells;
         // SAFETY: as above.
-        let work = || unsafe { self.begin_on_gpu(held)?.scatter(&arrays) };
-        let (status, raised) = watch(py, &Monitor::new(), None, work)?;
+        let work =
+            || unsafe { self.begin_on_gpu(&mut held.on_gpu, held.status.len())?.scatter(&arrays) };
+        let (done, raised) = watch(py, &Monitor::new(), None, work)?;
         if let Some(raised) = raised {
             return Err(raised);
         }
-        let status = status.map_err(|error| raise(py, error))?;
+        let (status, beyond) = done.map_err(|error| raise(py, error))?;
+        self.widen(&mut cells, beyond);
         cells.was_on_gpu = true;
         Ok(numbers_of(&status))
+    }
+
+    /// In the last call, steps ended outside the thermodynamic data.
+    #[getter]
+    fn came_outside(&self) -> PyResult<bool> {
+        Ok(self.cells()?.came_outside)
+    }
+
+    /// In the last call, the first cell that did not start because of its temperature.
+    #[getter]
+    fn first_outside(&self) -> PyResult<Option<usize>> {
+        Ok(self.cells()?.first_outside)
+    }
+
+    /// How far outside the thermodynamic data cells may start \[K\].
+    #[getter]
+    fn temperature_margin(&self) -> PyResult<f64> {
+        Ok(self.cells()?.gas.reactor.temperature_margin())
     }
 
     /// What the last call cost [cells, 8], named by `counts()`.
@@ -226,16 +262,20 @@ impl Integrator {
     }
 
     /// The cells on the GPU, as long as the integrator from the first call on.
-    fn begin_on_gpu<'a>(&self, cells: &'a mut Cells) -> Result<&'a mut OnGpu, Error> {
+    fn begin_on_gpu<'a>(
+        &self,
+        kept: &'a mut Option<OnGpu>,
+        cells: usize,
+    ) -> Result<&'a mut OnGpu, Error> {
         let &[gpu] = &*self.gpus else {
             let found = format!("{} GPUs", self.gpus.len());
             return Err(Error::input("device", found, "give one GPU, as cuda:0"));
         };
-        let on_gpu = match cells.on_gpu.take() {
+        let on_gpu = match kept.take() {
             Some(on_gpu) => on_gpu,
-            None => OnGpu::new(&self.solver, &self.gas, gpu, cells.status.len())?,
+            None => OnGpu::new(&self.solver, &self.gas, gpu, cells)?,
         };
-        Ok(cells.on_gpu.insert(on_gpu))
+        Ok(kept.insert(on_gpu))
     }
 
     fn arrays(
@@ -284,7 +324,9 @@ impl Integrator {
         let species = self.gas.reactor.kinetics().n_species();
         let states = cells.before.chunks_mut(PIECE * dim);
         let pieces = states.zip(cells.params.chunks_mut(PIECE)).enumerate();
-        let first_nan = AtomicUsize::new(usize::MAX);
+        let (first_nan, first_outside) =
+            (AtomicUsize::new(usize::MAX), AtomicUsize::new(usize::MAX));
+        let gas = &cells.gas;
         parallel::each_of(self.threads, pieces, |(piece, (states, params))| {
             let mut numbers = vec![0.0; species + 2];
             let rows = states.chunks_mut(dim).zip(params);
@@ -294,32 +336,36 @@ impl Integrator {
                 if numbers.iter().any(|number| !number.is_finite()) {
                     first_nan.fetch_min(cell, Ordering::Relaxed);
                 }
-                match self.start(&numbers) {
+                match start(gas, &numbers) {
                     Ok((start, [start_param])) => {
                         state.copy_from_slice(&start);
                         *param = start_param;
                     }
-                    Err(_) => {
+                    Err(error) => {
+                        if let StateError::Temperature { .. } = error {
+                            first_outside.fetch_min(cell, Ordering::Relaxed);
+                        }
                         state.fill(f64::NAN);
                         *param = f64::NAN;
                     }
                 }
             }
         });
+        cells.first_outside = Some(first_outside.into_inner()).filter(|&cell| cell < usize::MAX);
         match first_nan.into_inner() {
             usize::MAX => Ok(()),
             cell => Err(arrays.nan(cell, species)),
         }
     }
 
-    /// State and parameter of a cell. Most are gases as they stand; what transport left a little beside one is
-    /// mended, or refused, as the starts of an ensemble are.
-    fn start(&self, numbers: &[f64]) -> Result<(Vec<f64>, [f64; 1]), StateError> {
-        self.gas.reactor.state(numbers[0], numbers[1], &numbers[2..]).or_else(|_| {
-            let mut start = self.gas.start(numbers)?;
-            let param = start.pop().unwrap_or(f64::NAN);
-            Ok((start, [param]))
-        })
+    /// Lets cells start as far outside the thermodynamic data as calls brought any \[K\].
+    fn widen(&self, cells: &mut Cells, beyond: Option<f64>) {
+        cells.came_outside = beyond.is_some();
+        let margin = self.temperature_margin + beyond.unwrap_or(0.0);
+        if margin > cells.gas.reactor.temperature_margin() {
+            let reactor = Reactor::clone(&cells.gas.reactor).with_temperature_margin(margin);
+            cells.gas.reactor = Arc::new(reactor);
+        }
     }
 
     /// Puts the new states of the cells that did not fail into the arrays, and keeps their steps.
@@ -350,6 +396,16 @@ impl Integrator {
     }
 }
 
+/// State and parameter of a cell. Most are gases as they stand; what transport left a little beside one is
+/// mended, or refused, as the starts of an ensemble are.
+fn start(gas: &Gas, numbers: &[f64]) -> Result<(Vec<f64>, [f64; 1]), StateError> {
+    gas.reactor.state(numbers[0], numbers[1], &numbers[2..]).or_else(|_| {
+        let mut start = gas.start(numbers)?;
+        let param = start.pop().unwrap_or(f64::NAN);
+        Ok((start, [param]))
+    })
+}
+
 /// The numbers of statuses.
 fn numbers_of(status: &[Status]) -> Array {
     let numbers: Vec<u8> = status.iter().map(|status| *status as u8).collect();
@@ -357,11 +413,14 @@ fn numbers_of(status: &[Status]) -> Array {
 }
 
 impl Cells {
-    fn new(cells: usize, dim: usize) -> Result<Cells, Error> {
+    fn new(gas: Gas, cells: usize, dim: usize) -> Result<Cells, Error> {
         let refused = || Error::input("cells", cells, "there is no memory for so many");
         let zeros = |len| memory::zeros(len).ok_or_else(refused);
         let states = cells.checked_mul(dim).ok_or_else(refused)?;
         Ok(Cells {
+            gas,
+            came_outside: false,
+            first_outside: None,
             before: zeros(states)?,
             after: zeros(states)?,
             params: zeros(cells)?,
@@ -373,6 +432,21 @@ impl Cells {
             on_gpu: None,
             was_on_gpu: false,
         })
+    }
+
+    /// How far outside the thermodynamic data the last call left a cell \[K\], if steps of any ended there.
+    fn beyond(&self) -> Option<f64> {
+        let (low, high) = self.gas.reactor.temperature_bounds();
+        let dim = self.before.len() / self.stats.len();
+        let cells = self.stats.iter().zip(&self.status).enumerate();
+        cells.filter(|(_, (stats, _))| stats.outside > 0).fold(
+            None,
+            |beyond, (cell, (_, status))| {
+                let t = self.after[cell * dim];
+                let here = if status.is_success() { (low - t).max(t - high).max(0.0) } else { 0.0 };
+                Some(beyond.unwrap_or(0.0).max(here))
+            },
+        )
     }
 }
 

@@ -4,7 +4,7 @@ use crate::gpu_array::GpuArray;
 use crate::ours::Ours;
 use odeum_case::gas::Gas;
 use odeum_core::{Argument, Error, memory};
-use odeum_kinetics::cells::{self, NotFinite};
+use odeum_kinetics::cells::{self, NotFinite, Told};
 use odeum_ode::gpu::{Exchange, Session};
 use odeum_ode::{Ensemble, Monitor, Solver, Stats, Status};
 
@@ -27,6 +27,7 @@ impl Arrays<'_> {
         &self,
         gpus: &[usize],
         (cells, species): (usize, usize),
+        temperature_margin: f64,
     ) -> Result<cells::Cells, Error> {
         let fits = |array: &GpuArray, shape: &[usize], is_written: bool| {
             array.shape == shape && [array.gpu] == *gpus && (array.is_written || !is_written)
@@ -48,6 +49,7 @@ impl Arrays<'_> {
             pressure_stride: self.p.map_or(0, |p| stride(p, 0)),
             mass_fraction_strides: [stride(self.y, 0), stride(self.y, 1)],
             updates_pressures: u64::from(self.updates_p),
+            temperature_margin,
         })
     }
 }
@@ -93,8 +95,8 @@ impl OnGpu {
         self.held.session.stream()
     }
 
-    /// Integrates all cells over `dt`. Nothing is written to the arrays, which `scatter` does. Of a call that was stopped
-    /// sizes of steps are those of before.
+    /// Integrates all cells over `dt`; gives the first that does not start because of its temperature. Nothing is written
+    /// to the arrays, which `scatter` does. Of a call that was stopped sizes of steps are those of before.
     ///
     /// # Safety
     /// `cells` are memory of this GPU, as their strides say, which nobody else uses until this returns but what was given to
@@ -104,25 +106,32 @@ impl OnGpu {
         cells: &cells::Cells,
         dt: f64,
         monitor: &Monitor,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<usize>, Error> {
         let n_species = self.n_species;
         let Held { session, exchange } = &mut *self.held;
         // SAFETY: the kernel takes such cells; of their memory the caller's promise.
-        if let Some(number) = unsafe { session.run(exchange, 0, cells)? } {
-            return Err(not_finite(NotFinite::told(number, n_species)));
-        }
-        session.advance_monitored((0.0, dt), monitor).map(drop)
+        let told = unsafe { session.run(exchange, 0, cells)? };
+        let outside = match told.map(|number| Told::of(number, n_species)) {
+            Some(Told::NotFinite(found)) => return Err(not_finite(found)),
+            Some(Told::Outside(cell)) => Some(cell),
+            None => None,
+        };
+        session.advance_monitored((0.0, dt), monitor).map(|_| outside)
     }
 
-    /// Puts the new states of the cells that did not fail into the arrays; how each ended.
+    /// Puts the new states of the cells that did not fail into the arrays; how each ended, and how far outside the
+    /// thermodynamic data they came \[K\], if steps ended there.
     ///
     /// # Safety
     /// As for `integrate`.
-    pub(crate) unsafe fn scatter(&mut self, cells: &cells::Cells) -> Result<Vec<Status>, Error> {
+    pub(crate) unsafe fn scatter(
+        &mut self,
+        cells: &cells::Cells,
+    ) -> Result<(Vec<Status>, Option<f64>), Error> {
         let Held { session, exchange } = &mut *self.held;
         // SAFETY: the caller's promise.
-        unsafe { session.run(exchange, 1, cells)? };
-        session.statuses()
+        let told = unsafe { session.run(exchange, 1, cells)? };
+        Ok((session.statuses()?, told.map(cells::beyond)))
     }
 
     /// What the last call cost each cell.

@@ -28,7 +28,8 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
     -------
     cantera.SolutionArray
         The states after that time, of those that fail the states before. Its extra ``status`` has the numbers of
-        `odeum.STATUSES` (0 for success), ``steps`` the number of steps; other extras are kept.
+        `odeum.STATUSES` (0 for success), ``steps`` the number of steps; other extras are kept. An `OdeumWarning`
+        tells of states outside the thermodynamic data, beyond which one starts by `temperature_margin` [K] at most.
     """
     phase = getattr(states, "_phase", None)
     if phase is None or not hasattr(states, "TPY"):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from odeum import _nvrtc, _odeum, _options
 from odeum._case import toml
 from odeum._convert import Floats, number, numbers, refuse_stripped, whole
+from odeum._findings import tell
 from odeum._fixed import Fixed
 from odeum._labels import order, refuse_other_batches
 from odeum.chemistry import _gpu
@@ -106,6 +107,7 @@ class Integrator(Fixed):
         self.kind = kind
         self._updates_p = kind == "constant volume"
         self._species_axis = species_axis
+        self._has_told: set[str] = set()
         self._is_made = type(self) is Integrator
 
     def __reduce__(self) -> NoReturn:
@@ -120,6 +122,11 @@ class Integrator(Fixed):
         gas (a temperature beyond the data, mass fractions that are negative or do not sum to one): its status is
         ``invalid start``. Mass fractions below zero by no more than a hundred times `atol`, or 1e-8, count as
         zero, and sums within 1e-3 of one are scaled to one.
+
+        Where reactions take a cell beyond the thermodynamic data, these are extrapolated. A start may lie
+        `temperature_margin` beyond them, or beyond the farthest that calls of this integrator took a cell. An
+        `OdeumWarning` tells of the first call with steps that ended beyond the data, and of the first with a start
+        that lies too far.
 
         The arrays are read and written without the interpreter's lock: let nobody change them meanwhile.
 
@@ -164,7 +171,8 @@ class Integrator(Fixed):
             p = _in_place("p", p) if self._updates_p else numbers("p", p)
         self._check_length(T=T, p=p)
         _refuse_overlap(T=T, p=p, Y=Y)
-        return np.asarray(self._raw.advance(T, p, self._updates_p, Y, dt))
+        margin = self._raw.temperature_margin
+        return self._told(self._raw.advance(T, p, self._updates_p, Y, dt), margin)
 
     def advanced(self, T: Any, p: Any, Y: Any, dt: float) -> tuple[Any, Any, Any, NDArray[np.uint8]]:
         """Integrates all cells over a time, into new arrays of the same kind; those given stay as they are.
@@ -232,7 +240,32 @@ class Integrator(Fixed):
         self._check_length(T=t, **({} if q is None else {"p": q}))
         lent = {"T": t, "Y": y} if q is None else {"T": t, "p": q, "Y": y}
         _refuse_overlap(**{name: _gpu.addresses(array) for name, array in lent.items()})
-        return np.asarray(self._raw.advance_on_gpu(t, q, pressure, self._updates_p, y, dt))
+        margin = self._raw.temperature_margin
+        status = self._raw.advance_on_gpu(t, q, pressure, self._updates_p, y, dt)
+        return self._told(status, margin)
+
+    def _told(self, status: _odeum.Array, margin: float) -> NDArray[np.uint8]:
+        """How the cells of a call ended, after a warning of what is outside the data, once for each of two reasons.
+
+        `margin`: how far outside they might start [K].
+        """
+        low, high = self.mechanism.temperature_bounds
+        data = f"the thermodynamic data, {low:g} to {high:g} K"
+        if self._raw.came_outside and "came" not in self._has_told:
+            self._has_told.add("came")
+            count = int(np.count_nonzero(self.stats["outside"]))
+            words = f"{count:,} of {self.cells:,} cells had states outside {data}, which are extrapolated"
+            remedy = '`stats["outside"]` of the integrator has the steps of the last call; other calls are not told of'
+            tell([("warning", words, "", "", "", remedy)])
+        cell = self._raw.first_outside
+        if cell is not None and "start" not in self._has_told:
+            self._has_told.add("start")
+            words = (
+                f"cell {cell:,} stays as it is (`invalid start`): it is more than {margin:g} K outside {data}"
+            )
+            remedy = "give a larger `temperature_margin` to extrapolate them; other cells and calls are not told of"
+            tell([("warning", words, "", "", "", remedy)])
+        return np.asarray(status)
 
     def _one_pressure(self, p: Any) -> float:
         """That of all cells; refused where they get new ones."""

@@ -9,9 +9,9 @@ use crate::reactor::{Reactor, SUM_TOLERANCE};
 use odeum_core::emit::literal;
 use std::fmt::Write;
 
-/// The kernel that fills states and parameters, and tells of numbers that are not finite ([`NotFinite`]).
+/// The kernel that fills states and parameters, and tells what stands against that ([`Told`]).
 pub const TO_STATES: &str = "od_cells_to_states";
-/// The kernel that gives the new states of cells that did not fail back.
+/// The kernel that gives the new states of cells that did not fail back, and tells how far they came ([`beyond`]).
 pub const TO_CELLS: &str = "od_states_to_cells";
 
 const CELLS: &str = include_str!("cells.cuh");
@@ -37,6 +37,36 @@ pub struct Cells {
     pub mass_fraction_strides: [i64; 2],
     /// One where pressures are written, else zero.
     pub updates_pressures: u64,
+    /// How far outside the thermodynamic data a cell may start \[K\].
+    pub temperature_margin: f64,
+}
+
+/// What [`TO_STATES`] tells from here on is a cell outside the data; below that, a number that is not finite.
+const OUTSIDE: u64 = 1 << 63;
+
+/// What [`TO_STATES`] told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Told {
+    /// The first number that is not finite.
+    NotFinite(NotFinite),
+    /// All are, and this is the first cell that does not start because of its temperature.
+    Outside(usize),
+}
+
+impl Told {
+    /// Of the number that was told.
+    pub fn of(number: u64, n_species: usize) -> Told {
+        match number.checked_sub(OUTSIDE) {
+            Some(cell) => Told::Outside(cell as usize),
+            None => Told::NotFinite(NotFinite::told(number, n_species)),
+        }
+    }
+}
+
+/// How far outside the thermodynamic data the call left any cell \[K\], of the number that [`TO_CELLS`] told; zero where
+/// steps alone ended there. No number is told where none did.
+pub fn beyond(number: u64) -> f64 {
+    f64::from_bits((!number).saturating_sub(1))
 }
 
 /// A number of the caller that is not finite.
@@ -51,8 +81,8 @@ pub struct NotFinite {
 }
 
 impl NotFinite {
-    /// What [`TO_STATES`] told: the first number of the first cell.
-    pub fn told(number: u64, n_species: usize) -> NotFinite {
+    /// The first number of the first cell.
+    fn told(number: u64, n_species: usize) -> NotFinite {
         let numbers = n_species as u64 + 2;
         let place = number / 3;
         let value = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][(number % 3) as usize];
@@ -61,24 +91,24 @@ impl NotFinite {
 }
 
 impl Reactor {
-    /// The text of both kernels. Mass fractions count as those of a gas as for [`state`](Reactor::state), and else after
-    /// what is below zero by no more than its `slack` \[species\] became zero, if they then sum to one within
-    /// `sum_tolerance`.
+    /// The text of both kernels. [`Cells`] say how far outside the data temperatures may lie. Mass fractions count as those
+    /// of a gas as for [`state`](Reactor::state), and else after what is below zero by no more than its `slack` \[species\]
+    /// became zero, if they then sum to one within `sum_tolerance`.
     pub fn cells_text(&self, slack: &[f64], sum_tolerance: f64) -> String {
         let kinetics = &**self.kinetics();
         let (low, high) = kinetics.temperature_bounds();
-        let margin = self.temperature_margin();
         let mut text = constants(self);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "#define OD_CELLS_SPECIES {}", kinetics.n_species());
         for (name, value) in [
-            ("LOWEST", low - margin),
-            ("HIGHEST", high + margin),
+            ("LOWEST", low),
+            ("HIGHEST", high),
             ("SUM", SUM_TOLERANCE),
             ("GIVEN_SUM", sum_tolerance),
         ] {
             let _ = writeln!(text, "#define OD_CELLS_{name} {}", literal(value));
         }
+        let _ = writeln!(text, "#define OD_CELLS_OUTSIDE {OUTSIDE}ull");
         // Tables hold finite numbers.
         let slack: Vec<f64> = slack.iter().map(|slack| slack.min(f64::MAX)).collect();
         for (name, values) in [("slack", &slack), ("recip_weight", &kinetics.recip_weight)] {
