@@ -10,4 +10,5 @@ pub(crate) mod places;
 pub(crate) mod spectrum;
 pub(crate) mod stability;
 pub(crate) mod stages;
+mod wave_line;
 pub(crate) mod within_step;

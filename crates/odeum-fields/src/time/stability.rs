@@ -22,6 +22,7 @@ use crate::time::linearised::{Linear, Parts, Wave};
 use crate::time::method::Method;
 use crate::time::places::{Care, Places};
 use crate::time::spectrum::{Slow, Spectrum};
+use crate::time::wave_line::{Line, climb, points};
 use odeum_ode::{Error, Scalar};
 use std::collections::HashSet;
 use std::f64::consts::PI;
@@ -137,8 +138,6 @@ const EIGENVALUES: f64 = 25.0;
 const UNSEEN: f64 = 2.0;
 /// What grows more slowly than this part of its |λ| counts as neutral: rounding makes that much of it.
 const NEUTRAL: f64 = 1e-6;
-/// Evaluations that find a maximum between three waves to a percent of their distance.
-const CLIMB: usize = 12;
 /// By how much a wave that does not fade may grow over the span of a run: ln of the factor.
 const BUDGET: f64 = 0.1;
 
@@ -639,47 +638,6 @@ impl Judge {
             velocity: Complex::new(cos - 1.0, -sin),
             // −(2 e^{iθ} + 3 − 6 e^{−iθ} + e^{−2iθ})/6
             third: Complex::new((1.0 - cos) * (cos - 1.0) / 3.0, (sin * cos - 4.0 * sin) / 3.0),
-        }
-    }
-}
-
-/// Waves by a number that rises from that of the longest by the same factor from one to the next.
-struct Line<'a> {
-    of: Box<dyn Fn(f64) -> Wave + 'a>,
-    numbers: Vec<f64>,
-    waves: Vec<Wave>,
-}
-
-impl<'a> Line<'a> {
-    fn new(between: (f64, f64), ratio: f64, of: Box<dyn Fn(f64) -> Wave + 'a>) -> Line<'a> {
-        let count = points(between, ratio);
-        let (from, to) = between;
-        let number = |k: usize| from * (to / from).powf(k as f64 / (count - 1) as f64);
-        let numbers: Vec<f64> = (0..count).map(number).collect();
-        let waves = numbers.iter().map(|number| of(*number)).collect();
-        Line { of, numbers, waves }
-    }
-}
-
-/// How many numbers between two follow one another by at most this factor; none where the first is not less.
-fn points((from, to): (f64, f64), ratio: f64) -> usize {
-    if from < to { ((to / from).ln() / ratio.ln()).ceil() as usize + 1 } else { 0 }
-}
-
-/// Looks for the largest value of a function between two numbers, by the golden section of their logarithms.
-fn climb((low, high): (f64, f64), mut f: impl FnMut(f64) -> f64) {
-    let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
-    let (mut low, mut high) = (low.ln(), high.ln());
-    let mut at = |x: f64| (x, f(x.exp()));
-    let mut left = at(high - golden * (high - low));
-    let mut right = at(low + golden * (high - low));
-    for _ in 2..CLIMB {
-        if left.1 > right.1 {
-            (high, right) = (right.0, left);
-            left = at(high - golden * (high - low));
-        } else {
-            (low, left) = (left.0, right);
-            right = at(low + golden * (high - low));
         }
     }
 }
