@@ -3,7 +3,7 @@
 use super::pipeline;
 use super::shape::{Shape, mask_words};
 use super::step;
-use crate::plan::{Blow, Plan};
+use crate::plan::{BoundVelocity, Plan};
 use crate::problem::boundaries::{End, Ghost};
 use crate::problem::{Advection, Problem};
 use crate::tiling::{Kind, Tiling};
@@ -87,7 +87,10 @@ pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
     let tiling = Tiling::of(shape.species, 0, size_of::<T>());
     sizes::<T>(&mut text, plan, shape, &tiling);
     text.define("OD_CARRIES", i32::from(plan.leaves_velocity()));
-    text.define("OD_VELOCITY_CELLS", i32::from(matches!(plan.velocity, Some(Blow::Cells(_)))));
+    text.define(
+        "OD_VELOCITY_CELLS",
+        i32::from(matches!(plan.velocity, Some(BoundVelocity::Cells(_)))),
+    );
     text.define("OD_KOREN", i32::from(plan.advection == Advection::Koren));
     text.line(REAL);
     boundaries(&mut text, plan);

@@ -3,7 +3,7 @@
 use super::source::{Blended, Variant};
 use crate::backend::Batch;
 use crate::plan::linear::Linear;
-use crate::plan::{Blow, Plan, Source};
+use crate::plan::{BoundVelocity, Plan, Source};
 use crate::problem::Problem;
 use crate::problem::boundaries::{Ghost, SpeciesBoundaries};
 use crate::problem::quantity::TimeDependent;
@@ -168,7 +168,7 @@ fn shifts<T: Scalar>(plan: &Plan<T>, t: f64) -> impl Iterator<Item = T> {
 fn speeds<T: Scalar>(plan: &Plan<T>, t: f64) -> [f64; 3] {
     let spacing = plan.grid.spacing();
     match &plan.velocity {
-        Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
+        Some(BoundVelocity::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
         _ => [0.0; 3],
     }
 }

@@ -6,7 +6,7 @@ use super::shape::Shape;
 use super::source;
 use super::span::{Piece, Spans};
 use super::step::Step;
-use crate::plan::{Blow, Plan};
+use crate::plan::{BoundVelocity, Plan};
 use crate::problem::grid::Grid;
 use crate::problem::{Problem, Velocity};
 use odeum_cuda::{Device, Memory, Stream, argument};
@@ -60,7 +60,7 @@ impl<D: Device> Transport<D> {
             Ok::<D::Memory, Error>(memory)
         };
         let velocity = match &plan.velocity {
-            Some(Blow::Cells(field)) => Some(upload(field)?),
+            Some(BoundVelocity::Cells(field)) => Some(upload(field)?),
             _ => None,
         };
         let diffusion = plan.diffusion.iter().map(|field| field.as_ref().map(upload).transpose());

@@ -39,7 +39,7 @@ pub(crate) struct Plan<T> {
     pub(crate) boundaries: Vec<SpeciesBoundaries>,
     /// In which order those are applied that meet at an edge.
     pub(crate) rules: Rules,
-    pub(crate) velocity: Option<Blow<T>>,
+    pub(crate) velocity: Option<BoundVelocity<T>>,
     pub(crate) advected: Vec<bool>,
     /// Whether the velocity may meet a boundary of the box that is neither open nor periodic.
     pub(crate) meets_boundaries: bool,
@@ -95,7 +95,7 @@ pub(crate) struct Inputs {
 /// The velocity, ready for numbers.
 // A problem has one, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
-pub(crate) enum Blow<T> {
+pub(crate) enum BoundVelocity<T> {
     Uniform([TimeDependent; 3]),
     /// w/h [1/time], three components.
     Cells(Field<T>),
@@ -163,14 +163,14 @@ impl<T: Scalar> Plan<T> {
             None => None,
             Some(Velocity::Uniform([x, y, z])) => {
                 let bind = |part: &Quantity| part.bind(model.params(), "velocity");
-                Some(Blow::Uniform([bind(x)?, bind(y)?, bind(z)?]))
+                Some(BoundVelocity::Uniform([bind(x)?, bind(y)?, bind(z)?]))
             }
             Some(Velocity::Cells(parts)) => {
                 let per_cell = |axis: usize, w: &f64| T::from_f64(w / grid.spacing()[axis]);
                 let values: Vec<T> = (0..3)
                     .flat_map(|axis| parts[axis].iter().map(move |w| per_cell(axis, w)))
                     .collect();
-                Some(Blow::Cells(Field::from_values(grid, 3, &values)?))
+                Some(BoundVelocity::Cells(Field::from_values(grid, 3, &values)?))
             }
         };
         let mut diffusion: Vec<Option<Field<T>>> = (0..species).map(|_| None).collect();
@@ -247,10 +247,10 @@ impl<T: Scalar> Plan<T> {
     fn blows_along(&self, axis: usize) -> bool {
         match &self.velocity {
             None => false,
-            Some(Blow::Uniform(time_dependent)) => {
+            Some(BoundVelocity::Uniform(time_dependent)) => {
                 !matches!(time_dependent[axis], TimeDependent::Constant(0.0))
             }
-            Some(Blow::Cells(_)) => true,
+            Some(BoundVelocity::Cells(_)) => true,
         }
     }
 
@@ -271,8 +271,10 @@ impl<T: Scalar> Plan<T> {
         let cut = |field: &Field<T>| field.cut(&grid, slab);
         let velocity = match &self.velocity {
             None => None,
-            Some(Blow::Uniform(time_dependent)) => Some(Blow::Uniform(time_dependent.clone())),
-            Some(Blow::Cells(field)) => Some(Blow::Cells(cut(field)?)),
+            Some(BoundVelocity::Uniform(time_dependent)) => {
+                Some(BoundVelocity::Uniform(time_dependent.clone()))
+            }
+            Some(BoundVelocity::Cells(field)) => Some(BoundVelocity::Cells(cut(field)?)),
         };
         let diffusion = self.diffusion.iter().map(|field| field.as_ref().map(cut).transpose());
         Ok(Plan {
@@ -300,8 +302,10 @@ impl<T: Scalar> Plan<T> {
     pub(crate) fn leaves_velocity(&self) -> bool {
         match &self.velocity {
             None => false,
-            Some(Blow::Cells(_)) => true,
-            Some(Blow::Uniform(_)) => self.advection == Advection::Koren || self.meets_boundaries,
+            Some(BoundVelocity::Cells(_)) => true,
+            Some(BoundVelocity::Uniform(_)) => {
+                self.advection == Advection::Koren || self.meets_boundaries
+            }
         }
     }
 
@@ -340,8 +344,8 @@ impl<T: Scalar> Plan<T> {
         let constant =
             |time_dependent: &TimeDependent| matches!(time_dependent, TimeDependent::Constant(_));
         let velocity = match &self.velocity {
-            Some(Blow::Uniform(parts)) => parts.iter().all(constant),
-            Some(Blow::Cells(_)) | None => true,
+            Some(BoundVelocity::Uniform(parts)) => parts.iter().all(constant),
+            Some(BoundVelocity::Cells(_)) | None => true,
         };
         let equations = match &self.kernel {
             Kernel::Diffusion(_) => true,
@@ -365,7 +369,7 @@ impl<T: Scalar> Plan<T> {
     /// The most steps of forward Euler that one pass can take.
     pub(crate) fn most_steps(&self) -> usize {
         let uniform = match (&self.velocity, self.advection) {
-            (Some(Blow::Uniform(_)), Advection::Upwind) | (None, _) => true,
+            (Some(BoundVelocity::Uniform(_)), Advection::Upwind) | (None, _) => true,
             _ => !self.advected.contains(&true),
         };
         let plain = self.diffusion.iter().all(Option::is_none) && self.domain.is_none();

@@ -99,7 +99,7 @@ impl<T: Precision> Simulation<T> {
     /// from there if the device can; where the way back to that state failed too, all that needs it is refused.
     ///
     /// The limits of the steps are judged by the field of that moment, and larger steps refused; anew
-    /// where velocity or rates change with time, or waves that fade slowly limit the steps, and `end` lies beyond the times that
+    /// where velocity or rates change with time, or waves that decay slowly limit the steps, and `end` lies beyond the times that
     /// were judged: steps of a fraction become shorter then. A simulation that is taken up from a checkpoint is not
     /// refused what it was allowed up to the end that it had. Where limits
     /// depend on the field they are judged again on the way, and at the end: steps that have become too

@@ -51,10 +51,10 @@ pub struct Clock {
     pub non_finite: bool,
     /// The largest step when steps were judged last \[time\]; zero before.
     pub largest: f64,
-    /// How fast waves that do not fade may be made to grow over all the time from the start to the latest end [1/time]; zero
+    /// How fast waves that do not decay may be made to grow over all the time from the start to the latest end [1/time]; zero
     /// before it is known.
     pub floor: f64,
-    /// What steps of a given size whose coefficients change may have made of a wave that fades: ln of the factor.
+    /// What steps of a given size whose coefficients change may have made of a wave that decays: ln of the factor.
     pub grown: f64,
     /// Steps from that judgement to the next; zero before.
     pub judged_every: u32,

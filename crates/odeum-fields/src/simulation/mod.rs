@@ -338,7 +338,7 @@ impl<T: Precision> Simulation<T> {
         self.judged.as_ref().map(|judged| &judged.limits)
     }
 
-    /// The limits of steps from here to `until` about the present field; waves that do not fade may grow by a tenth in all the time
+    /// The limits of steps from here to `until` about the present field; waves that do not decay may grow by a tenth in all the time
     /// from the start to there.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ impl<T: Precision> Simulation<T> {
         }
     }
 
-    /// How fast waves that do not fade may be made to grow up to a time [1/time]: by a tenth in all the time from the start, however
+    /// How fast waves that do not decay may be made to grow up to a time [1/time]: by a tenth in all the time from the start, however
     /// often the simulation goes on to a later end.
     pub(super) fn floor_to(&self, end: f64) -> f64 {
         let floor = floor_over((end - self.clock.start).max(0.0));

@@ -49,7 +49,7 @@ pub struct Stability {
     /// What limits methods with stages beside the radius.
     pub(crate) turning: Spectrum,
     /// What limits forward Euler but for slow waves, and these.
-    fading: f64,
+    decaying: f64,
     slow: Slow,
     /// How fast slow waves may be made to grow [1/time], and that of the span alone.
     slack: f64,
@@ -60,12 +60,12 @@ impl Stability {
     /// The largest stable step of a method \[time\]; of the stabilised ones with the stages asked
     /// for, or with as many as there may be. A velocity, or a reaction that oscillates, limits these
     /// beside the radius: their stages widen the stable range along the real axis alone. Zero where
-    /// no step is stable, as of waves that never fade by any method but SSPRK3 over an endless span.
+    /// no step is stable, as of waves that never decay by any method but SSPRK3 over an endless span.
     pub fn largest_step(&self, method: Method) -> f64 {
         self.largest(method, self.slack)
     }
 
-    /// The same of a moment, where a wave that fades slowly now is not taken to do so for long: steps
+    /// The same of a moment, where a wave that decays slowly now is not taken to do so for long: steps
     /// that resolve it are stable.
     pub(crate) fn largest_of_moment(&self, method: Method) -> f64 {
         self.largest(method, f64::INFINITY)
@@ -77,7 +77,7 @@ impl Stability {
         self.largest_step(method).min(1.0 / self.growth)
     }
 
-    /// ln of what a step of a method with so many stages makes of the fastest wave, where that fades by itself.
+    /// ln of what a step of a method with so many stages makes of the fastest wave, where that decays by itself.
     pub(crate) fn growth_by(&self, method: Method, h: f64) -> f64 {
         let stages = method.stages(h, self.radius);
         let fastest = Complex::new(-h * self.radius, 0.0);
@@ -103,7 +103,7 @@ impl Stability {
 
     fn largest(&self, method: Method, slack: f64) -> f64 {
         let unseen = UNSEEN / self.growth;
-        let euler = self.fading.min(self.slow.euler(slack)).min(unseen);
+        let euler = self.decaying.min(self.slow.euler(slack)).min(unseen);
         let by_stages = || {
             let most = method.reach_of(self.radius).min(unseen);
             self.turning.largest_step(method, self.radius, most, slack)
@@ -138,7 +138,7 @@ const EIGENVALUES: f64 = 25.0;
 const UNSEEN: f64 = 2.0;
 /// What grows more slowly than this part of its |λ| counts as neutral: rounding makes that much of it.
 const NEUTRAL: f64 = 1e-6;
-/// By how much a wave that does not fade may grow over the span of a run: ln of the factor.
+/// By how much a wave that does not decay may grow over the span of a run: ln of the factor.
 const BUDGET: f64 = 0.1;
 
 impl Speeds {
@@ -200,7 +200,7 @@ pub fn stability<T: Scalar>(
     judge.limits(problem, &InMemory(field, problem.mask.as_ref()), span, floor)
 }
 
-/// How fast waves that do not fade may be made to grow over a time of this length [1/time].
+/// How fast waves that do not decay may be made to grow over a time of this length [1/time].
 pub(crate) fn floor_over(length: f64) -> f64 {
     BUDGET / length
 }
@@ -347,7 +347,7 @@ impl Judge {
             times.extend(self.places.extreme_times(problem, distinct, &moments));
         }
         let mut limits = Limits {
-            fading: f64::INFINITY,
+            decaying: f64::INFINITY,
             radius: 0.0,
             growth: 0.0,
             growing: 0.0,
@@ -389,12 +389,12 @@ impl Judge {
                 positive = Some(1.0 / rate);
             }
             if problem.advection == Advection::Koren {
-                limits.fading = limits.fading.min(1.0 / rate);
+                limits.decaying = limits.decaying.min(1.0 / rate);
             }
         }
-        let Limits { fading, radius, growth, growing, slow, turning } = limits;
+        let Limits { decaying, radius, growth, growing, slow, turning } = limits;
         let slack = floor.max(growth);
-        let euler = fading.min(slow.euler(slack)).min(UNSEEN / growth);
+        let euler = decaying.min(slow.euler(slack)).min(UNSEEN / growth);
         let limits = Stability {
             euler,
             radius,
@@ -402,7 +402,7 @@ impl Judge {
             growing,
             positive,
             turning,
-            fading,
+            decaying,
             slow,
             slack,
             floor,
@@ -455,7 +455,7 @@ impl Judge {
     fn waves(&self, problem: &Problem, velocity: Option<[f64; 3]>, set: &Waves) -> Vec<Wave> {
         let mut waves = self.waves_of(problem, velocity, set);
         if velocity.is_some() && self.velocity.as_ref().is_some_and(Speeds::varies) {
-            // Upwinding damps waves: where, or when, nothing blows they fade more slowly.
+            // Upwinding damps waves: where, or when, nothing blows they decay more slowly.
             waves.extend(self.waves_of(problem, None, set));
         }
         waves
@@ -650,7 +650,7 @@ fn extremes(f: impl Fn([f64; 3]) -> f64, between: &Cosines) -> [f64; 2] {
 }
 
 struct Limits {
-    fading: f64,
+    decaying: f64,
     radius: f64,
     growth: f64,
     growing: f64,
@@ -678,7 +678,7 @@ pub(super) fn count_of(problem: &Problem, set: &Waves) -> usize {
 impl Limits {
     /// No step is stable about values so large that what follows from them is beyond all numbers.
     fn allow_nothing(&mut self) {
-        (self.fading, self.radius) = (0.0, f64::INFINITY);
+        (self.decaying, self.radius) = (0.0, f64::INFINITY);
     }
 
     /// Lowers the limits by the eigenvalues of some matrices on these waves, and on the wave that grows fastest of those on lines.
@@ -733,7 +733,7 @@ impl Limits {
             self.turning.add(value);
             // Waves that grow do so by themselves.
             if !self.slow.add(value) && value.re < 0.0 {
-                self.fading = self.fading.min(-2.0 * value.re / (size * size));
+                self.decaying = self.decaying.min(-2.0 * value.re / (size * size));
             }
         }
         // Forward Euler is limited by new extrema instead, and the radius is that of upwind.
@@ -744,7 +744,7 @@ impl Limits {
                 let size = value.abs();
                 if size.is_finite() {
                     fastest = fastest.max(value.re);
-                    // By upwinding long waves fade that the scheme lets grow.
+                    // By upwinding long waves decay that the scheme lets grow.
                     self.grow(value, size);
                 }
                 self.turning.add(value);

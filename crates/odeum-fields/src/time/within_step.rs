@@ -32,7 +32,7 @@ const FEW: usize = 4;
 /// Operations that the products of a step may take.
 const OPERATIONS: f64 = 2.5e7;
 
-/// What steps of a given size may make of a wave that fades: ln of the factor.
+/// What steps of a given size may make of a wave that decays: ln of the factor.
 const TWICE: f64 = std::f64::consts::LN_2;
 
 /// From a step that is tried to the next.
@@ -91,7 +91,7 @@ impl Judge {
         Ok(states)
     }
 
-    /// What each of up to `most` steps makes of a wave that fades, of that which it damps least: ln of the factor. There are fewer where no
+    /// What each of up to `most` steps makes of a wave that decays, of that which it damps least: ln of the factor. There are fewer where no
     /// more can be looked at together.
     pub(crate) fn growths(
         &self,
@@ -139,7 +139,7 @@ impl Judge {
         growths
     }
 
-    /// How long steps from the same time are that make no wave grow that fades.
+    /// How long steps from the same time are that make no wave grow that decays.
     pub(crate) fn shorter(&self, problem: &Problem, states: &[State], ahead: &Ahead) -> f64 {
         let mut ahead = *ahead;
         while self.growths(problem, states, &ahead, 1)[0] > ONE.ln() {
@@ -204,7 +204,7 @@ impl Judge {
         })
     }
 
-    /// What a step from `t` makes of a wave that fades, of that which it damps least: ln of the factor. Waves that it resolves are a matter of
+    /// What a step from `t` makes of a wave that decays, of that which it damps least: ln of the factor. Waves that it resolves are a matter of
     /// accuracy, and others may grow as they do by themselves, or would with the coefficients of any of the stages.
     fn growth(
         &self,

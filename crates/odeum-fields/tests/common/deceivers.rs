@@ -448,7 +448,7 @@ pub(crate) fn shares_go_on_with_the_same_bits(machine: Machine) {
     }
 }
 
-/// Waves that never fade: no method may make more of them than a tenth, and forward Euler none at all
+/// Waves that never decay: no method may make more of them than a tenth, and forward Euler none at all
 /// over an endless time.
 pub(crate) fn waves_that_never_fade_do_not_grow(machine: Machine) {
     let (n, end) = (32, 6.0);
@@ -567,7 +567,7 @@ pub(crate) fn limits_are_those_of_all_cells(machine: Machine) {
     }
 }
 
-/// Less diffusion may mean shorter steps: beside an absorbing layer waves do not fade.
+/// Less diffusion may mean shorter steps: beside an absorbing layer waves do not decay.
 pub(crate) fn limits_are_those_of_the_least_diffusion(machine: Machine) {
     let n = 40;
     let grid = Grid::new([n, 1, 1], 1.0 / n as f64).unwrap();

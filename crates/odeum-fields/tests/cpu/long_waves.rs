@@ -7,7 +7,7 @@ use odeum_fields::{
 };
 use odeum_ode::Tolerance;
 
-/// Schnakenberg: a wave grows though what is the same everywhere fades.
+/// Schnakenberg: a wave grows though what is the same everywhere decays.
 const TURING: [(&str, &str); 2] =
     [("u", "lap(u) + 0.1 - u + u^2*v"), ("v", "20*lap(v) + 0.9 - u^2*v")];
 const SWIFT_HOHENBERG: [(&str, &str); 1] = [("u", "-0.7*u - 2*lap(u) - lap(lap(u)) - u^3")];

@@ -29,14 +29,14 @@ pub(super) struct Context<'a> {
 }
 
 /// Velocity, the species it carries, and how; what is not said stays as the problem has it.
-pub(super) type Blow = (Option<Velocity>, Option<Vec<String>>, Option<Advection>);
+pub(super) type Flow = (Option<Velocity>, Option<Vec<String>>, Option<Advection>);
 
 /// Reads `[velocity]`.
 pub(super) fn velocity(
     section: &Section<'_>,
     context: Context<'_>,
     source_spans: &mut SourceSpans,
-) -> Option<Blow> {
+) -> Option<Flow> {
     let Context { grid, names, files, findings, .. } = context;
     let velocity = section.get("uniform").map(|field| {
         source_spans.put("velocity", field.source_span());

@@ -4,7 +4,7 @@ use super::gather::At;
 use super::laplacian::Nine;
 use super::row;
 use super::scratch::Origin;
-use crate::plan::{Blow, Kernel};
+use crate::plan::{BoundVelocity, Kernel};
 use crate::problem::Advection;
 use crate::problem::boundaries::Ghost;
 use odeum_core::{Lanes, Scalar};
@@ -78,8 +78,10 @@ pub(super) struct Blown<'a, L: Lanes> {
 #[inline(always)]
 pub(super) fn is_blown<T: Scalar>(origin: &Origin<'_, T>, s: usize, at: At) -> bool {
     let plan = origin.plan;
-    matches!((&plan.kernel, &plan.velocity), (Kernel::Diffusion(_), Some(Blow::Uniform(_))))
-        && plan.advection == Advection::Upwind
+    matches!(
+        (&plan.kernel, &plan.velocity),
+        (Kernel::Diffusion(_), Some(BoundVelocity::Uniform(_)))
+    ) && plan.advection == Advection::Upwind
         && !plan.meets_boundaries
         && plan.advected[s]
         && plan.diffusion[s].is_none()

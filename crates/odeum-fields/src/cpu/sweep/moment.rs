@@ -2,7 +2,7 @@
 
 use super::transport;
 use crate::cpu::native::{Code, Factors};
-use crate::plan::{Blow, Plan};
+use crate::plan::{BoundVelocity, Plan};
 use crate::problem::boundaries::{Ghost, Ghosts};
 use odeum_core::Scalar;
 
@@ -60,7 +60,7 @@ impl<T: Scalar> Moment<T> {
         self.ghosts.extend(std::iter::repeat_n(self.inherited, plan.n_potentials()));
         let spacing = plan.grid.spacing();
         self.speed = match &plan.velocity {
-            Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
+            Some(BoundVelocity::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
             _ => [0.0; 3],
         };
         self.sources.clear();

@@ -8,7 +8,7 @@ use super::{Frame, Moment};
 use crate::field::Layout;
 use crate::field::memory::{LINE, Lined};
 use crate::plan::solids::Solids;
-use crate::plan::{Blow, Kernel, Plan};
+use crate::plan::{BoundVelocity, Kernel, Plan};
 use crate::problem::Advection;
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Program, Scalar};
@@ -263,14 +263,14 @@ impl<L: Lanes> Gains<'_, '_, L> {
         let spare = &mut scratch.spare;
         let bounded = Bounded::new(faces, plan.boundaries[s].ends(), plan.layout.shape, at);
         match (&plan.velocity, plan.advection) {
-            (Some(Blow::Uniform(_)), Advection::Upwind) if plan.advected[s] => {
+            (Some(BoundVelocity::Uniform(_)), Advection::Upwind) if plan.advected[s] => {
                 transport::upwind::<L>(&around, at, bounded, moment.speed, line, spare, sum);
             }
             (Some(velocity), advection) if plan.advected[s] => {
                 let layout;
                 let speed = match velocity {
-                    Blow::Uniform(_) => Speed::Uniform(moment.speed),
-                    Blow::Cells(field) => {
+                    BoundVelocity::Uniform(_) => Speed::Uniform(moment.speed),
+                    BoundVelocity::Cells(field) => {
                         layout = *field.layout();
                         let axis = |axis: usize| {
                             let values = &field.values()[axis * layout.volume..];
