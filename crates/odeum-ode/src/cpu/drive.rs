@@ -107,9 +107,8 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         let whole = cut & attempt.h.eq(wanted);
         let t_new = L::select(whole, pack.stop, pack.t + attempt.h);
         let stuck = t_new.eq(pack.t);
-        let vetoed = guard
-            .as_ref()
-            .map_or(L::from_bits(0), |guard| guard.vetoes(pack.t, attempt.h, attempt.growth));
+        let vetoed =
+            guard.as_ref().map_or(L::from_bits(0), |guard| guard.vetoes(attempt.h, attempt.growth));
         // A step the guard rejects must not count as one that passed.
         let error = L::select(vetoed, L::lit(f64::NAN), attempt.error);
         let (passed, factor) = control.judge(attempt.h, error);
@@ -135,8 +134,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         let mut proposed = stepper.next_step(of, factor);
         if !fixed && let Some(guard) = &mut guard {
             let failed = !passed & !vetoed;
-            let Attempt { h, growth, .. } = attempt;
-            proposed = guard.next_step(pack.t, h, growth, proposed, vetoed, failed);
+            proposed = guard.next_step(attempt.h, attempt.growth, proposed, vetoed, failed);
         }
         if !fixed {
             proposed = no_shorter_step(pack.t, attempt.h, proposed);

@@ -199,7 +199,6 @@ fn constants(text: &mut Text) {
         ("OD_GUARD_SAFETY", guard::SAFETY),
         ("OD_GUARD_LEAST", guard::SHRINK[0]),
         ("OD_GUARD_MOST", guard::SHRINK[1]),
-        ("OD_GUARD_ROUNDED", guard::ROUNDED),
     ] {
         text.define(name, literal(number));
     }

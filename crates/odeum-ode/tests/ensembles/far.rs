@@ -68,39 +68,3 @@ fn given_first_steps_move_the_time() {
     succeeds_with(&options.clone().first_step(FirstStep::Size(1e-12)), "a size");
     succeeds_with(&options.first_step(FirstStep::Fraction(1e-12)), "a fraction");
 }
-
-/// x' = a x (1 − x).
-struct Logistic;
-
-impl System for Logistic {
-    fn dim(&self) -> usize {
-        1
-    }
-    fn n_params(&self) -> usize {
-        1
-    }
-    #[inline(always)]
-    fn rhs<R: Real>(&self, _t: R, y: &[R], p: &[R], dydt: &mut [R]) {
-        dydt[0] = p[0] * y[0] * (R::lit(1.0) - y[0]);
-    }
-}
-
-/// Nothing grows from zero, by whatever rate it would: not even by e in a rounding of the time.
-#[test]
-fn no_step_is_too_short_to_move_the_time_for_the_sake_of_growth() {
-    let system = DynSystem::new(Logistic);
-    let options = Options::new(Tolerance::new(1e-6, 1e-9)).max_steps(20_000);
-    for (start, end) in [(1.0, 1.0 + 1e-9), (-1e6, -1e6 - 1e-3)] {
-        let rates = [1e14, 1e16, 1e20].map(|a| a / f64::abs(start) * (end - start).signum());
-        let ensemble = Ensemble::repeated(&[0.0], rates.len(), (start, end)).unwrap();
-        let ensemble = ensemble.with_params(rates.to_vec()).unwrap();
-        for place in places() {
-            for method in Method::all().into_iter().filter(|m| m.jacobian_source().is_some()) {
-                let found = solve(place, &system, &ensemble, &method, &options);
-                let name = format!("{} on the {place:?} from {start}", method.name());
-                assert!(found.all_succeeded(), "{name}: {:?} {:?}", found.status, found.t);
-                assert!(found.states.iter().all(|&x| x == 0.0), "{name}");
-            }
-        }
-    }
-}

@@ -172,8 +172,7 @@ OD_FN OdVerdict od_verdict(const OdTask &task, OdStepLoop &c, const OdAttempt &a
     verdict.t_new = whole ? c.stop : c.t + attempt.step;
     verdict.stuck = verdict.t_new == c.t;
 #if OD_IMPLICIT
-    verdict.vetoed =
-        od_guard_vetoes(c.guard, task.growth_limit, c.t, attempt.step, attempt.growth);
+    verdict.vetoed = od_guard_vetoes(c.guard, task.growth_limit, attempt.step, attempt.growth);
 #else
     verdict.vetoed = false;
 #endif
@@ -213,11 +212,11 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
     const real of = attempt.step;
 #endif
     real proposed = next(of, verdict.factor);
-    if (accepted) c.t = verdict.t_new;
 #if OD_IMPLICIT && OD_LAW != OD_LAW_FIXED
-    proposed = od_guard_next(c.guard, task.growth_limit, c.t, attempt.step, attempt.growth,
-                             proposed, verdict.vetoed, !verdict.passed && !verdict.vetoed);
+    proposed = od_guard_next(c.guard, task.growth_limit, attempt.step, attempt.growth, proposed,
+                             verdict.vetoed, !verdict.passed && !verdict.vetoed);
 #endif
+    if (accepted) c.t = verdict.t_new;
 #if OD_LAW != OD_LAW_FIXED
     // What a factor makes of so short a step may be rounded to the same length again, or not move the time.
     if (od_abs(attempt.step) < od_abs(c.t) * (real(OD_SHORT_STEP_EPSILONS) * OD_EPSILON)) {
