@@ -89,7 +89,7 @@ impl<T: Scalar> PackVisitor<T> for Collected {
     }
 }
 
-/// Does a job by whichever method; where the pack is a `PAIR`, by those alone that [go over pairs](super::pairs).
+/// Does a job by whichever method; where the pack is a `PAIR`, by those alone that [go over pairs](super::pack_pairs).
 ///
 /// # Safety
 ///
