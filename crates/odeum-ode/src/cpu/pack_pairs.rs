@@ -8,10 +8,21 @@ use super::Job;
 use crate::method::Method;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Isa, Lanes, Scalar, System};
+use std::sync::OnceLock;
 
-/// Memory that stays near \[bytes\]: half of a second-level cache of 1 MiB, which two threads may share. Beyond it a
-/// step was measured at up to four times the time.
-const NEAR: usize = 512 << 10;
+/// Memory that stays near \[bytes\]: half of a second-level cache, which two threads may share. Beyond it a step was measured at up
+/// to four times the time.
+fn near() -> usize {
+    static NEAR: OnceLock<usize> = OnceLock::new();
+    *NEAR.get_or_init(|| {
+        let told = std::fs::read_to_string(SECOND_LEVEL_CACHE).ok();
+        let kibibytes = told.and_then(|size| size.trim().strip_suffix('K')?.parse().ok());
+        (kibibytes.unwrap_or(1024_usize) << 10) / 2
+    })
+}
+
+/// Where Linux tells the size of a core's second-level cache, as `2048K`.
+const SECOND_LEVEL_CACHE: &str = "/sys/devices/system/cpu/cpu0/cache/index2/size";
 /// Vectors of n numbers that a method keeps: some twenty.
 const VECTORS: usize = 20;
 /// Systems for each lane from which on it counts little that lanes run empty at the end.
@@ -23,7 +34,8 @@ pub(super) fn pay<T: Scalar>(isa: Isa, job: &Job<'_, T>, system: &impl System) -
     let matrices = plan.map_or(0, |plan| plan.nnz() + plan.symbolic().len());
     let lanes = isa.dispatch_pair::<T, _>(Width);
     same_work_in_all_lanes(method)
-        && stays_near(lanes, system.workspace() + matrices + VECTORS * system.dim(), size_of::<T>())
+        && lanes * (system.workspace() + matrices + VECTORS * system.dim()) * size_of::<T>()
+            <= near()
         && lasts(lanes, task.systems, task.threads)
 }
 
@@ -31,11 +43,6 @@ pub(super) fn pay<T: Scalar>(isa: Isa, job: &Job<'_, T>, system: &impl System) -
 /// longer.
 fn same_work_in_all_lanes(method: &Method) -> bool {
     matches!(method, Method::Erk(_) | Method::Rosenbrock(_))
-}
-
-/// `numbers`: of each lane; `word`: bytes of a number.
-fn stays_near(lanes: usize, numbers: usize, word: usize) -> bool {
-    lanes * numbers * word <= NEAR
 }
 
 fn lasts(lanes: usize, systems: usize, threads: usize) -> bool {
@@ -65,8 +72,8 @@ mod tests {
                 matches!(method, Method::Rkc(_) | Method::Radau(_) | Method::Exponential(_));
             assert_eq!(same_work_in_all_lanes(&method), !waits, "{}", method.name());
         }
-        // Hydrogen has 1000 numbers for each lane, GRI-Mech 3.0 has 7729.
-        assert!(stays_near(16, 1000, 8) && !stays_near(16, 7729, 8) && stays_near(8, 7729, 8));
+        // That of a core has 128 KiB to 16 MiB.
+        assert!((1 << 16..=1 << 23).contains(&near()), "{}", near());
         assert!(lasts(16, 256, 2) && !lasts(16, 255, 2) && !lasts(16, 1, 1));
     }
 }
