@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -66,7 +67,8 @@ class EnsembleCase:
     `table` gives columns, one row a system (its copies are made of each row); `mechanisms` gives
     texts of mechanisms that the document names and that have no file; `files` the `digests` of its files, if it is
     read again only where these are the same; `has_starts` is false where systems started from states that no case
-    gives, as those of a reactor from `solve_ivp`.
+    gives, as those of a reactor from `solve_ivp`; `axes` are those of an ensemble from arrays, of whose combinations
+    the table has the rows.
     """
 
     document: Document
@@ -75,6 +77,7 @@ class EnsembleCase:
     mechanisms: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     has_starts: bool = True
+    axes: tuple[Axis, ...] | None = None
 
     def text(self) -> str:
         """The document as TOML."""
@@ -139,13 +142,9 @@ class EnsembleCase:
         threads: int | None = None,
         progress: Progress = None,
         results_on_gpu: bool = False,
-        total: int | None = None,
     ) -> Solution:
-        """Integrates all systems, or those of the given numbers; the results stay on the GPU where that is wanted.
-
-        Who knows the `total` of systems spares counting them, which looks at the start of each.
-        """
-        return solve(self, self.open(threads), systems, progress, results_on_gpu, total)
+        """Integrates all systems, or those of the given numbers; the results stay on the GPU where that is wanted."""
+        return solve(self, self.open(threads), systems, progress, results_on_gpu)
 
 
 def solve(
@@ -154,26 +153,30 @@ def solve(
     systems: NDArray[np.uint64] | None = None,
     progress: Progress = None,
     results_on_gpu: bool = False,
-    total: int | None = None,
 ) -> Solution:
     """Integrates the systems of a case that was read."""
-    from odeum.runs import Axis, named
+    from odeum.runs import numbered
 
-    if systems is not None:
-        total = len(systems)
-    elif total is None:
-        total = len(opened)
+    states = tuple(opened.states)
+    axes = case.axes if systems is None else (numbered(systems, states),)
+    # To count those of a file looks at the start of each.
+    total = len(opened) if axes is None else math.prod(axis.length for axis in axes)
     integrate: Callable[..., Any] = opened.solve_on_gpu if results_on_gpu else opened.solve
     raw, raised = watched(progress, total, "systems", partial(integrate, systems))
-    axes = [Axis("run", total)]
-    if systems is None:
-        axes = []
-        for name, length, values in opened.axes:
-            # They come by name, so those of a swept parameter `copy` come to copies, too.
-            own = values is not None and name not in (axis.name for axis in axes)
-            axes.append(Axis(name, length, np.asarray(values) if own else None))
-    states = tuple(opened.states)
-    return finished(case, opened.title, states, named(axes, states), raw, raised, systems)
+    axes = _axes(opened, states) if axes is None else axes
+    return finished(case, opened.title, states, axes, raw, raised, systems)
+
+
+def _axes(opened: _odeum.Case, states: Sequence[str]) -> tuple[Axis, ...]:
+    """The axes that a case file gives its ensemble."""
+    from odeum.runs import Axis, named
+
+    axes: list[Axis] = []
+    for name, length, values in opened.axes:
+        # They come by name, so those of a swept parameter `copy` come to copies, too.
+        own = values is not None and name not in (axis.name for axis in axes)
+        axes.append(Axis(name, length, np.asarray(values) if own else None))
+    return named(axes, states)
 
 
 def finished(

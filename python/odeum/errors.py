@@ -65,7 +65,7 @@ class SolveError(OdeumError, RuntimeError):
     Attributes
     ----------
     systems : tuple[int, ...]
-        Numbers of the systems that failed.
+        Numbers of the systems that failed, of a part (`Runs.split`) in the whole ensemble.
     """
 
     def __init__(self, message: str, systems: tuple[int, ...] = ()) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odeum import _options
 from odeum._case import Document, EnsembleCase, finished, toml
@@ -32,11 +33,12 @@ _SPANS = ("t_start", "t_end")
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """An axis of an ensemble: `values` of what is swept, `None` of runs and copies."""
+    """An axis of an ensemble: `values` of what is swept, `None` of runs and copies; of the runs of a part
+    (`Runs.split`) their numbers in the whole."""
 
     name: str
     length: int
-    values: Floats | None = None
+    values: Floats | NDArray[np.int64] | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Axis):
@@ -66,6 +68,12 @@ def named(axes: Sequence[Axis], states: Sequence[str]) -> tuple[Axis, ...]:
             taken.add(name)
         result.append(replace(axis, name=name))
     return tuple(result)
+
+
+def numbered(systems: NDArray[np.uint64], states: Sequence[str]) -> Axis:
+    """The axis of some systems of an ensemble, which has their numbers."""
+    (axis,) = named([Axis("run", len(systems))], states)
+    return replace(axis, values=systems.astype(np.int64))
 
 
 class Runs:
@@ -208,13 +216,19 @@ class Runs:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes: the runs of columns, what is swept, copies."""
-        if self._part is not None:
-            axes = [Axis("run", self._part[1] - self._part[0])]
-        else:
-            axes = [Axis("run", rows) for rows in self._runs()]
-            axes += [Axis(name, len(values), values) for name, values in self._sweep.items()]
-            axes += [Axis("copy", self._copies)] if self._copies > 1 else []
+        systems = self._systems()
+        return self._axes() if systems is None else (numbered(systems, self.system.states),)
+
+    def _axes(self) -> tuple[Axis, ...]:
+        """The same, of a part those of the whole."""
+        axes = [Axis("run", rows) for rows in self._runs()]
+        axes += [Axis(name, len(values), values) for name, values in self._sweep.items()]
+        axes += [Axis("copy", self._copies)] if self._copies > 1 else []
         return named(axes, self.system.states)
+
+    def _systems(self) -> NDArray[np.uint64] | None:
+        """The numbers of the systems of a part."""
+        return None if self._part is None else np.arange(*self._part, dtype=np.uint64)
 
     def _runs(self) -> list[int]:
         """The length of columns, where there are some."""
@@ -266,7 +280,7 @@ class Runs:
         if ensemble:
             document["ensemble"] = ensemble
         case = self.system.case(document)
-        return EnsembleCase(case.document, case.folder, self._table(), case.mechanisms)
+        return EnsembleCase(case.document, case.folder, self._table(), case.mechanisms, axes=self._axes())
 
     def _table(self) -> dict[str, Floats]:
         """A row for each combination of columns and sweeps; their copies follow one another."""
@@ -352,12 +366,7 @@ class Runs:
                         single(name, row if len(row) > 1 else row[0])
                 raise
             return finished(case, system.title, system.states, self.axes, raw, raised)
-        systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
-        solution = case.solve(
-            systems, threads=threads, progress=progress, results_on_gpu=results_on_gpu, total=len(self)
-        )
-        solution.axes = self.axes
-        return solution
+        return case.solve(self._systems(), threads=threads, progress=progress, results_on_gpu=results_on_gpu)
 
     def session(self, **options: Any) -> Session:
         """Brings all systems to the memory of their device, to stay there over many calls of `Session.advance`.
@@ -394,8 +403,7 @@ class Runs:
             raise InputError(name, "in a session", "leave it out: `advance` says where to go")
         threads = _options.threads(options)
         case = self._case(_options.SHORT_SPAN, {"warm_start": True, **options, "segments": 1})
-        systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
-        raw = case.open(threads).session(systems)
+        raw = case.open(threads).session(self._systems())
         is_single = case.document.get("run", {}).get("precision") == "f32"
         return Session._of(raw, self.system.states, self.axes, len(self), is_single)
 
@@ -498,7 +506,11 @@ def _axis(name: str, array: Floats) -> Floats:
 
 
 def concat(solutions: Iterable[Solution]) -> Solution:
-    """The solutions of the parts of an ensemble (`Runs.split`), joined in their order."""
+    """The solutions of the parts of an ensemble (`Runs.split`), in any order, joined by the numbers of their systems.
+
+    Where all parts are there the result has the axes of the whole ensemble. Where some are missing it has one axis,
+    with the numbers of the systems that are there, and a warning says how many are not.
+    """
     from odeum.solution import Solution
 
     parts = list(solutions) if isinstance(solutions, Iterable) else [solutions]

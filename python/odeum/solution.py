@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from odeum._case import EnsembleCase
 from odeum._case import solve as solve_case
 from odeum._convert import Floats
 from odeum._ended import Ended
+from odeum._findings import tell
 from odeum._progress import Progress, check
 from odeum.errors import InputError, SolveError
 from odeum.statuses import NOT_RUN, STATUSES, is_success
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     import xarray
 
     from odeum.runs import Axis
+
+
+# What has the systems along its last axis.
+_BY_SYSTEM = ("states", "saved_states", "_t", "_status", "_n_saved")
 
 
 class Solution(Ended):
@@ -107,6 +112,8 @@ class Solution(Ended):
 
     @classmethod
     def _joined(cls, parts: list[Solution]) -> Solution:
+        from odeum.runs import numbered
+
         if not parts:
             raise InputError("solutions", "none", "give one at least")
         parts = [part.to_host() for part in parts]
@@ -121,17 +128,30 @@ class Solution(Ended):
             if not np.array_equal(part.save_times, first.save_times):
                 raise InputError(f"solutions[{k}]", "other save times", "join parts with the same save times")
         systems = np.concatenate([part._systems for part in parts if part._systems is not None])
-        numbers = np.sort(systems)
+        order = np.argsort(systems)
+        numbers = systems[order]
         if np.any(numbers[1:] == numbers[:-1]):
             raise InputError(
                 "solutions", "systems that are there twice", "give each part once, of one `Runs.split`"
             )
         joined = copy.copy(first)
-        joined._systems = systems
-        for name in ("states", "saved_states", "_t", "_status", "_n_saved"):
-            setattr(joined, name, np.concatenate([getattr(part, name) for part in parts], axis=-1))
-        joined._stats = np.concatenate([part._stats for part in parts])
-        joined.axes = (replace(first.axes[0], length=len(systems)),)
+        joined._systems = numbers
+        for name, axis in {**dict.fromkeys(_BY_SYSTEM, -1), "_stats": 0}.items():
+            array = np.concatenate([getattr(part, name) for part in parts], axis)
+            # Without save times there is nothing of what is saved.
+            if array.size and not np.array_equal(systems, numbers):
+                array = np.take(array, order, axis)
+            setattr(joined, name, array)
+        joined.axes = first._case.axes or ()
+        total = math.prod(joined.shape)
+        if len(numbers) < total:
+            joined.axes = (numbered(numbers, joined.state_names),)
+            missing = np.setdiff1d(np.arange(len(numbers) + 1, dtype=np.uint64), numbers)
+            found = (
+                f"{total - len(numbers):,} of {total:,} systems are missing, the first is system {missing[0]}"
+            )
+            remedy = f"join all parts; axis `{joined.axes[0].name}` has the numbers of those that are there"
+            tell([("warning", found, "", "solutions", "", remedy)])
         joined.warnings = tuple(dict.fromkeys(text for part in parts for text in part.warnings))
         joined.busy_lanes = None
         return joined
@@ -187,13 +207,14 @@ class Solution(Ended):
         failed = np.flatnonzero(~is_success(self._status))
         if not len(failed):
             return self
+        numbers = np.arange(len(self)) if self._systems is None else self._systems
         lines = [f"{len(failed):,} of {len(self):,} systems failed"]
         for name, count in self.summary().items():
             status = next(status for status in STATUSES if status.name == name)
             if not status.is_success:
-                first = int(np.flatnonzero(self._status == status.number)[0])
+                first = numbers[self._status == status.number][0]
                 lines.append(f"{count:,} {name} (the first is system {first}): {status.advice}")
-        raise SolveError("\n".join(lines), tuple(int(k) for k in failed))
+        raise SolveError("\n".join(lines), tuple(int(k) for k in numbers[failed]))
 
     def retry(self, *, progress: Progress = None, **changes: Any) -> Solution:
         """Integrates those that failed again from their start, with other options of `solve`.
@@ -219,7 +240,7 @@ class Solution(Ended):
         if not np.array_equal(again.save_times, self.save_times):
             raise InputError("save", "other save times", "retry with the save times of the solution")
         merged = copy.copy(self)
-        for name in ("states", "saved_states", "_t", "_status", "_n_saved"):
+        for name in _BY_SYSTEM:
             before, new = getattr(self, name), getattr(again, name)
             # Of another precision each may be.
             array = before.astype(np.result_type(before, new))

@@ -191,6 +191,34 @@ def test_parts_of_one_ensemble_are_joined_and_can_be_tried_again():
             od.concat(wrong)
 
 
+def test_parts_come_in_any_order_and_have_the_numbers_of_their_systems():
+    runs = van_der_pol().sweep(mu=np.linspace(1, 2, 6), x=[1.0, 2.0]) * 2
+    whole = runs.solve((0, 1), save=3)
+    parts = [part.solve((0, 1), save=3) for part in runs.split(12)]
+    assert parts[5].axes == (od.Axis("run", 2, np.array([10, 11])),)
+    assert runs.split(12)[5].axes == runs.split(12)[5].session().axes == parts[5].axes
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # As `sorted(glob("part-*.pickle"))` has them.
+        for order in (sorted(range(12), key=str), range(11, -1, -1)):
+            joined = od.concat([parts[k] for k in order])
+            assert joined.axes == whole.axes and joined.to_xarray().identical(whole.to_xarray())
+    with pytest.warns(od.OdeumWarning, match="4 of 24 systems are missing, the first is system 6; .*`run`"):
+        some = od.concat([parts[k] for k in (11, 0, 2, 10, 1, 5, 4, 7, 8, 9)])
+    there = some.axes[0].values
+    assert there.tolist() == [*range(6), 8, 9, 10, 11, *range(14, 24)]
+    np.testing.assert_array_equal(some.saved, whole.saved.reshape(24, 3, 2)[there])
+    np.testing.assert_array_equal(some.to_xarray().run, there)
+    assert od.concat([parts[6], some, parts[3]]).to_xarray().identical(whole.to_xarray())
+
+
+def test_systems_of_a_part_that_fail_are_told_by_their_numbers():
+    part = van_der_pol()(mu=[1.0, 1.0, 1.0, 900.0]).split(2)[1].solve((0, 5), max_steps=200)
+    with pytest.raises(od.SolveError, match="the first is system 3") as caught:
+        part.raise_if_failed()
+    assert caught.value.systems == (3,)
+
+
 def test_perturbations_depend_on_seed_and_number_alone():
     runs = (van_der_pol() * 100).perturb("states", relative=1e-2, seed=3)
     solution = runs.solve((0, 1))
@@ -294,8 +322,9 @@ def test_axes_have_names_of_their_own(tmp_path):
         assert dict(dataset.sizes) == wanted and dataset["x"].dims == tuple(wanted)
         for axis, values in zip([*wanted][len(runs._runs()) :], runs._sweep.values(), strict=False):
             np.testing.assert_array_equal(dataset[axis], values)
-        joined = od.concat([part.solve((0, 1)) for part in runs.split(2)]).to_xarray()
-        assert joined["x"].dims == ("run_" if runs.system is clash else "run",)
+        parts = [part.solve((0, 1)) for part in runs.split(2)]
+        assert od.concat(parts).to_xarray().identical(dataset)
+        assert parts[0].to_xarray()["x"].dims == ("run_" if runs.system is clash else "run",)
         if not runs._columns:
             runs.to_toml(tmp_path / "case.toml", (0, 1), overwrite=True)
             assert dict(od.run(tmp_path / "case.toml").to_xarray().sizes) == wanted

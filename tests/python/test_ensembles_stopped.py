@@ -51,9 +51,10 @@ def test_progress_of_a_run_that_was_stopped_never_tells_its_end(copies):
         told.append(done)
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(od.Interrupted):
+    with pytest.raises(od.Interrupted) as caught:
         runs.solve((0, 2000), max_steps=10_000_000, progress=stop)
     assert len(told) == 1 and told[0] < len(runs)
+    assert caught.value.partial.axes == runs.axes
 
 
 def test_ctrl_c_keeps_what_is_finished():
