@@ -519,6 +519,51 @@ def test_functions_that_give_no_numbers_are_warned_of():
     trace(lambda t, y: [np.log(y[0]), np.log(-y[1])], ["x", "v"], [])
 
 
+@pytest.mark.parametrize(
+    ("names", "f"),
+    [
+        (["x", "_a"], lambda y: [-y.x, y.x - y[1]]),
+        (["mean", "b"], lambda y: [-y.mean, np.mean(y) + y.sum()]),
+        (["ndim", "b"], lambda y: [-y.ndim, np.diff(y)[0] + y.mean()]),
+        (["real", "b"], lambda y: [-y.real, np.real(y)[1] + np.real([y, y])[1, 0]]),
+        (["T", "b"], lambda y: [-y.T, (y.reshape(2, 1).T @ y)[0] + y[:2].T[0] + (2 * y).T[1]]),
+        (["shape", "size"], lambda y: [y.shape, np.where(y > 0, y, np.zeros_like(y))[1]]),
+    ],
+)
+def test_states_by_name_are_compared_whatever_they_are_called(names, f):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trace(lambda t, y: f(y), names, [])
+        with pytest.raises(InputError, match="by f and"):
+            trace(lambda t, y: 2 * np.array(f(y)) if isinstance(t, float) else f(y), names, [])
+
+
+def test_numbers_have_no_species_that_symbols_have_not():
+    def model(c, D):
+        return {"u": D * c.lap.u - getattr(c, "w", 0.0) - (c.D if hasattr(c, "D") else c.u)}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trace_model(model, ["u"], ["D"])
+
+
+@pytest.mark.parametrize(
+    ("f", "found"),
+    [
+        (lambda y: {}["a"], "KeyError: 'a' (line "),
+        (lambda y: y.record, "has no attribute 'record' (line "),
+        (lambda y: y[5], "IndexError: "),
+        (lambda y: len(y[0]), "TypeError: "),
+    ],
+)
+def test_functions_that_do_not_take_numbers_are_refused(f, found):
+    with pytest.raises(InputError, match="in every call with numbers; f must take numbers") as raised:
+        trace(lambda t, y: [f(y) if isinstance(t, float) else y[0]], ["x"], [])
+    assert found in raised.value.found
+    with pytest.warns(OdeumWarning, match="could not be compared"):
+        trace(lambda t, y: [y[0] if not isinstance(t, float) else f(y) if t < 1 else np.nan], ["x"], [])
+
+
 def test_symbols_kept_from_another_call():
     kept = []
 

@@ -22,6 +22,7 @@ from odeum._trace.operations import (
     Operation,
 )
 from odeum._trace.record import Record
+from odeum._trace.refusal import place
 from odeum.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -130,6 +131,10 @@ def _beside(numbers: Iterable[float]) -> list[float]:
     return [x + sign * gap for x, gap in gaps for sign in (1, -1)]
 
 
+# What is raised by code that is wrong, rather than by values.
+_WRONG = (AttributeError, LookupError, NameError, TypeError)
+_NUMBERS = "f must take numbers as it takes symbols; check=False leaves the comparison with its equations out"
+
 # Sorts of points: of random ones a few are enough, and of far ones less is asked.
 _RANDOM, _NEAR, _FAR = "random", "near", "far"
 
@@ -143,7 +148,9 @@ def _sample(
     points: list[Floats] = []
     results: list[Floats] = []
     is_far: list[bool] = []
-    met = "no finite values"
+    met: Exception | None = None
+    # Whether it does not run on numbers at all.
+    is_wrong = True
     for point, sort in candidates:
         if sort == _RANDOM and len(points) >= _POINTS:
             continue
@@ -154,14 +161,19 @@ def _sample(
         except InputError:
             raise
         except Exception as error:
-            met = f"{type(error).__name__}: {error}"
+            met = error
+            is_wrong &= isinstance(error, _WRONG)
             continue
+        is_wrong = False
         if np.isfinite(result).all():
             points.append(point)
             results.append(result)
             is_far.append(sort == _FAR)
     if not points:
-        message = f"could not be compared with its equations: at more than {_TRIES} points it gave {met}"
+        gave = f"{type(met).__name__}: {met}{place(met)}" if met else "no finite values"
+        if is_wrong:
+            raise InputError("f", f"{gave}, in every call with numbers", _NUMBERS)
+        message = f"could not be compared with its equations: at more than {_TRIES} points it gave {gave}"
         tell([("warning", message, "", "f", "", "check=False leaves the comparison out")])
     return np.array(points), np.array(results), np.array(is_far)
 

@@ -132,14 +132,43 @@ def floats(returned: Any, states: Sequence[str]) -> Floats:
         raise refused(error) from error
 
 
-def _named(y: Floats, names: Sequence[str]) -> Any:
-    """An array of numbers whose elements have names, as those of `States`."""
-    places = {name: place for place, name in enumerate(names) if not name.startswith("_")}
+class Named(np.ndarray[Any, Any]):
+    """Numbers whose elements have names, as those of `States` have; what is made of them has none.
 
-    class Named(np.ndarray[Any, Any]):
-        def __getattribute__(self, name: str) -> Any:
-            if name in places and np.ndarray.__len__(self) == len(places):
-                return np.ndarray.__getitem__(self, places[name])
-            return super().__getattribute__(name)
+    All else is that of a plain array, also for NumPy, which asks arrays for attributes that states may be called as.
+    """
 
-    return y.view(Named)
+    # An array that is made of another one has the attributes of the class alone.
+    _places: Mapping[str, int] = {}
+
+    def __getattribute__(self, name: str) -> Any:
+        get = super().__getattribute__
+        if name.startswith("_"):
+            return get(name)
+        place = get("_places").get(name)
+        return getattr(np.asarray(self), name) if place is None else self[place]
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*_plain(given), **_plain(options))
+
+    def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
+        return function(*_plain(given), **_plain(options))
+
+
+def _named(y: Floats, names: Sequence[str]) -> Named:
+    named = y.view(Named)
+    named._places = {name: place for place, name in enumerate(names)}
+    return named
+
+
+def _plain(value: Any) -> Any:
+    """The same without names, in lists, tuples and dicts too."""
+    match value:
+        case Named():
+            return np.asarray(value)
+        case dict():
+            return {key: _plain(each) for key, each in value.items()}
+        case list() | tuple() if not hasattr(value, "_fields"):
+            return type(value)(map(_plain, value))
+        case _:
+            return value

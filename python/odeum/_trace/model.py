@@ -104,8 +104,8 @@ def trace_model(
     met: dict[str, Symbol] = {}
 
     def value(name: str) -> Symbol:
-        if known is not None and name not in known and (name not in _TAKEN or name == "lap"):
-            raise UnknownName(f"`c.{name}`", f"no species has this name: {names.nearest(name, known)}")
+        if known is not None:
+            _refuse_unknown(name, known)
         if name not in met:
             met[name] = Symbol(record, record.variable(name))
         return met[name]
@@ -133,15 +133,22 @@ def trace_model(
     definitions, texts = write(record, outputs, (*order, *parameters, *_TAKEN))
 
     def at(point: Mapping[str, np.float64]) -> Floats:
-        place = Place(
-            point.__getitem__, lambda expression: laplacian(np.asarray(expression, dtype=float)[()])
-        )
+        def number(name: str) -> np.float64:
+            _refuse_unknown(name, order)
+            return point[name]
+
+        place = Place(number, lambda expression: laplacian(np.asarray(expression, dtype=float)[()]))
         return floats(call((place,), [point[name] for name in parameters]), order)
 
     if check:
         variables = (TIME, *COORDINATES, *order, *parameters)
         compare(at, record, outputs, order, variables, usual or {}, numbers_of(f))
     return Equations(dict(zip(order, texts, strict=True)), definitions)
+
+
+def _refuse_unknown(name: str, species: Sequence[str]) -> None:
+    if name not in (*species, *COORDINATES, TIME):
+        raise UnknownName(f"`c.{name}`", f"no species has this name: {names.nearest(name, species)}")
 
 
 def _laplacian(uniform: Collection[str], expression: Any) -> Symbol:
