@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
+# What save times were computed from, and where systems are integrated.
+_SAME_RESULTS = ("time.save", "run.device")
+
 
 def toml(document: Document) -> str:
     """The text of a case."""
@@ -118,10 +121,18 @@ class EnsembleCase:
             and all(np.array_equal(self.table[name], other.table[name]) for name in self.table)
         )
 
-    @property
-    def span(self) -> Any:
-        """Start and end of the time; `None` where columns have them."""
-        return self.document.get("time", {}).get("span")
+    def time(self, key: str) -> Any:
+        """A key of the time, as `span`, which is `None` where columns have it."""
+        return self.document.get("time", {}).get(key)
+
+    def other_options(self, other: EnsembleCase) -> list[str]:
+        """Keys that say how systems are integrated, in which cases of the same systems, spans and save times differ."""
+        differ = []
+        for section in ("method", "tolerance", "time", "run"):
+            mine, others = self.document.get(section, {}), other.document.get(section, {})
+            keys = [f"{section}.{key}" for key in {**mine, **others} if mine.get(key) != others.get(key)]
+            differ += [key for key in keys if key not in _SAME_RESULTS]
+        return differ
 
     def with_keys(self, changes: Mapping[str, Mapping[str, Any]]) -> EnsembleCase:
         """The same with other keys in some sections; `None` takes a key out."""

@@ -47,4 +47,6 @@ def dataset(solution: Solution) -> xarray.Dataset:
     for name, counts in solution.counts.items():
         add(name, dims, counts)
     attributes = {"title": solution.title, "case": solution.case_text, "odeum_version": _odeum.__version__}
+    if solution.warnings:
+        attributes["warnings"] = "\n".join(solution.warnings)
     return xarray.Dataset(variables, coords, attributes)

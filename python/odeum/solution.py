@@ -123,8 +123,10 @@ class Solution(Ended):
                 raise InputError(f"solutions[{k}]", "a whole ensemble", "join solutions of `Runs.split`")
             if not part._case.has_systems_of(first._case):
                 raise InputError(f"solutions[{k}]", "another ensemble", "join parts of one ensemble")
-            if part._case.span != first._case.span:
+            if part._case.time("span") != first._case.time("span"):
                 raise InputError(f"solutions[{k}]", "another span", "join parts over one span")
+            if part._case.time("until") != first._case.time("until"):
+                raise InputError(f"solutions[{k}]", "another `until`", "join parts that end alike")
             if not np.array_equal(part.save_times, first.save_times):
                 raise InputError(f"solutions[{k}]", "other save times", "join parts with the same save times")
         systems = np.concatenate([part._systems for part in parts if part._systems is not None])
@@ -154,6 +156,15 @@ class Solution(Ended):
             tell([("warning", found, "", "solutions", "", remedy)])
         joined.warnings = tuple(dict.fromkeys(text for part in parts for text in part.warnings))
         joined.busy_lanes = None
+        others = {k: keys for k, part in enumerate(parts) if (keys := part._case.other_options(first._case))}
+        for k, keys in [*others.items()][:1]:
+            found = (
+                f"{len(others):,} of {len(parts):,} have other options than solutions[0], as solutions[{k}]: "
+            )
+            found += ", ".join(keys)
+            remedy = "`case_text` has those of solutions[0], and so has `retry` for what it is not given"
+            tell([("warning", found, "", "solutions", "", remedy)])
+            joined.warnings += (found,)
         return joined
 
     # Arrays
@@ -225,7 +236,8 @@ class Solution(Ended):
         Returns
         -------
         Solution
-            The same, with the new results of these systems.
+            The same, with the new results of these systems; its `case_text` has the new options, and `warnings` says
+            of how many systems.
         """
         check(progress)
         threads = _options.threads(changes)
@@ -250,6 +262,10 @@ class Solution(Ended):
         merged._stats = self._stats.copy()
         merged._stats[failed] = again._stats
         merged._case = case
+        others = case.other_options(self._case)
+        told = f"{len(failed):,} of {len(self):,} systems were integrated again"
+        told += f", with other options than the others: {', '.join(others)}" if others else ""
+        merged.warnings = tuple(dict.fromkeys((*self.warnings, *again.warnings, told)))
         return merged
 
     # Where results go
@@ -260,7 +276,11 @@ class Solution(Ended):
 
     @property
     def case_text(self) -> str:
-        """The case that was run, as TOML; columns and axes from arrays stand beside it."""
+        """The case that was run, as TOML; columns and axes from arrays stand beside it.
+
+        Where systems have different options, as after `retry`, the case has those of the last retry, or of the first
+        part that was joined, and `warnings` says so.
+        """
         return self._case.text()
 
     def to_xarray(self) -> xarray.Dataset:

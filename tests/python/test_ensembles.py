@@ -177,13 +177,27 @@ def test_parts_of_one_ensemble_are_joined_and_can_be_tried_again():
     again = joined.retry(method="radau", max_steps=100_000)
     wanted = runs.solve((0, 5), method="radau", max_steps=100_000)
     np.testing.assert_array_equal(again.y[[1, 3]], wanted.y[[1, 3]])
-    assert od.concat([parts[0].retry(method="radau"), parts[1]]).failed.sum() == 1
+    assert again.warnings[-1] == (
+        "2 of 4 systems were integrated again, with other options than the others: method.name, method.max_steps"
+    )
+    with pytest.warns(
+        od.OdeumWarning, match=r"1 of 2 have other .*, as solutions\[1\]: method.name; `case_text`"
+    ):
+        mixed = od.concat([parts[0].retry(method="radau"), parts[1]])
+    assert mixed.failed.sum() == 1 and 'name = "radau"' in mixed.case_text
+    assert [text.split()[0] for text in mixed.warnings] == ["1", "1"]
+    assert mixed.to_xarray().warnings.splitlines() == [*mixed.warnings]
+    with pytest.warns(od.OdeumWarning, match="tolerance.rtol, time.segments, run.precision; "):
+        short = {"rtol": 1e-2, "segments": 2, "precision": "f32", "max_steps": 200}
+        od.concat([parts[0], runs.split(2)[1].solve((0, 5), **short)])
+    level = runs.split(2)[1].solve((0, 5), max_steps=200, until={"x": {"falls_to": 0.5}})
     other = van_der_pol()(mu=[2.0, 900.0, 1.0, 1000.0]).split(2)[1].solve((0, 5))
     three = runs.split(3)[2].solve((0, 5), max_steps=200)
     longer = runs.split(2)[1].solve((0, 6), max_steps=200)
     for wrong, found in [
         ([parts[0], other], "another ensemble"),
         ([parts[0], longer], "another span"),
+        ([parts[0], level], "another `until`"),
         ([wanted], "a whole ensemble"),
         ([*parts, three], "there twice"),
     ]:
