@@ -228,6 +228,7 @@ def test_what_may_change_between_calls_is_read_in_every_call(tmp_path, monkeypat
         "getattr": "return -getattr(np, 'odeum_k') * y",
         "an attribute of a function": "return -np.sum.odeum_k * y",
         "an attribute of itself": "return -f.k * y",
+        "itself by another name": "g = f\n return -g.size * y",
         "a name in builtins": "return -odeum_k * y",
         "a way round": "return -abs.__self__.odeum_k * y",
         "a list": "return -LIST[0] * y",
@@ -243,7 +244,7 @@ def test_what_may_change_between_calls_is_read_in_every_call(tmp_path, monkeypat
         outside.update(K=k, LIST=[k])
         module.k = k
         for f in functions.values():
-            f.k = k
+            f.k = f.size = k
         for holder in (np, builtins, np.sum):
             monkeypatch.setattr(holder, "odeum_k", k, raising=False)
         monkeypatch.setattr(np, "cosh", lambda x: k)

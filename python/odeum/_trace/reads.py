@@ -83,7 +83,7 @@ def _is_pure(f: FunctionType, name: _Global) -> bool:
         return getattr(np, name.attribute, _NOTHING) is _PURE_NUMPY[name.attribute]
     if value is _NOTHING:
         value = getattr(f, "__builtins__", vars(builtins)).get(name.name, _NOTHING)
-    return name.attribute is None and value is _PURE_BUILTINS.get(name.name, f)
+    return name.attribute is None and name.name in _PURE_BUILTINS and value is _PURE_BUILTINS[name.name]
 
 
 @lru_cache(maxsize=256)
