@@ -109,13 +109,13 @@ def solve_ivp(
     """Integrates ``dy/dt = fun(t, y, *args)``, for one initial state or for a batch of them.
 
     As ``scipy.integrate.solve_ivp``, but for three things: `fun` is traced once and never called while systems
-    are integrated (see `System`); `y0` and `args` may have batch axes in front; and without `t_eval` the result
-    has the start and the end alone, not every step.
+    are integrated (see `System`), so that `vectorized` means nothing; `y0` and `args` may have batch axes in front;
+    and without `t_eval` the result has the start and the end alone, not every step.
 
     Parameters
     ----------
     fun : callable or System
-        ``fun(t, y, *args)`` for one system.
+        ``fun(t, y, *args)`` for one system: `y` [n], each of `args` a number.
     t_span : (float, float)
         Start and end.
     y0 : array_like
@@ -126,7 +126,8 @@ def solve_ivp(
     t_eval : array_like, optional
         Times at which states are kept [K].
     args : sequence, optional
-        Parameters, each a number or an array [*batch], which broadcast with the batch of `y0`.
+        Parameters, each a number or an array [*batch], which broadcast with the batch of `y0`. Arrays that `fun` needs
+        as a whole it reads from outside: ``functools.partial(fun, A=A)``.
     rtol, atol : float
         Tolerances (1e-3, 1e-6); `atol` may have one for each component [n].
     first_step, max_step : float, optional
@@ -164,7 +165,15 @@ def solve_ivp(
     if isinstance(args, (str, bytes)) or not has_values:
         raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")
     parameters = [numbers(f"args[{k}]", value, copies=False) for k, value in enumerate(args)]
-    system = _system(fun, states, parameters, t_span)
+    try:
+        system = _system(fun, states, parameters, t_span)
+    except InputError as error:
+        # Where it is compared with its equations there is no cause.
+        is_raised_by_function = error.field == "f" and error.__cause__ is not None
+        hints = _unlike_scipy(states, parameters, vectorized) if is_raised_by_function else []
+        if not hints:
+            raise
+        raise InputError(error.field, error.found, "; ".join([error.remedy, *hints])) from error.__cause__
     if system is fun:
         # States of a function have no names.
         states = _by_name("y0", y0, states, system)
@@ -228,6 +237,20 @@ def solve_ivp(
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     solution = finished(case, system.title, system.states, named(axes, system.states), raw, raised)
     return _result(solution, t_span, times, ends, batch)
+
+
+def _unlike_scipy(states: Floats, parameters: list[Floats], is_vectorized: bool) -> list[str]:
+    """What a function is given here in another shape than by SciPy."""
+    hints = []
+    arrays = [f"args[{k}], of shape {each.shape}" for k, each in enumerate(parameters) if each.ndim]
+    if arrays:
+        hints.append(
+            f"f gets one number of {' and '.join(arrays)}, for one system of a batch: an array that f needs as a whole "
+            "it must read from outside, as by functools.partial(f, A=A)"
+        )
+    if is_vectorized:
+        hints.append(f"`vectorized` means nothing: f gets y of shape {states.shape[-1:]}")
+    return hints
 
 
 def _by_argument(error: InputError, has_times: bool) -> InputError:

@@ -351,6 +351,34 @@ def test_functions_of_state_and_time_are_refused():
     assert od.solve_ivp(lambda t, u, time: -time * u, (0.0, 1.0), [1.0], args=(1.0,)).success
 
 
+def test_what_functions_are_given_in_another_shape_than_by_scipy_is_told():
+    matrix = np.array([[0.0, 1.0], [-1.0, 0.0]])
+
+    def turn(t, y, A):
+        return A @ y
+
+    batch = (
+        r"f gets one number of args\[0\], of shape \(2, 2\), for one system of a batch: .*functools.partial"
+    )
+    with pytest.raises(od.InputError, match=batch) as caught:
+        od.solve_ivp(turn, (0, 1), [1.0, 0.0], args=(matrix,))
+    assert isinstance(caught.value.__cause__, ValueError)
+    turned = od.solve_ivp(functools.partial(turn, A=matrix), (0, 1), [1.0, 0.0], rtol=1e-9, atol=1e-11).y
+    np.testing.assert_allclose(turned[:, -1], [np.cos(1.0), -np.sin(1.0)], atol=1e-8)
+    both = r"of args\[0\], of shape \(2,\) and args\[2\], of shape \(2,\), for"
+    with pytest.raises(od.InputError, match=both):
+        od.solve_ivp(lambda t, y, p, k, q: -p[0] * y, (0, 1), [1.0], args=([1.0, 2.0], 1.0, [1.0, 2.0]))
+    with pytest.raises(od.InputError, match=r"`vectorized` means nothing: f gets y of shape \(2,\)$"):
+        od.solve_ivp(lambda t, y: np.vstack([-y[0, :], -y[1, :]]), (0, 1), [1.0, 2.0], vectorized=True)
+    # Of what is not of shapes nothing is said.
+    with pytest.raises(od.InputError, match="random numbers") as caught:
+        od.solve_ivp(lambda t, y, k: k * y * np.random.random(), (0, 1), [1.0], args=([1.0, 2.0],))
+    assert "batch" not in str(caught.value)
+    with pytest.raises(od.InputError, match="`@` is of arrays") as caught:
+        od.solve_ivp(lambda t, y, k: k @ y, (0, 1), [1.0], args=(1.0,))
+    assert "batch" not in str(caught.value)
+
+
 def test_random_numbers_that_come_later_are_refused():
     """A function was compared with its equations in its first call alone."""
     size = [0.0]
