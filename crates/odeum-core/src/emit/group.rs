@@ -71,7 +71,7 @@ pub trait Grouped: Debug + Send + Sync {
     /// The same of `od_group_rhs` alone, which takes less memory.
     fn rhs_text(&self, width: usize) -> GroupText;
 
-    /// Text and tables of the right-hand side of systems abreast: each lane has one, and so many warps share it, each with its
+    /// Text and tables of the right-hand side of interleaved systems: each lane has one, and so many warps share it, each with its
     /// number `g.warp`. A number of a system and the next one are `place` bytes apart. `None` where there is no such text. It defines
     ///
     /// ```text
@@ -80,7 +80,7 @@ pub trait Grouped: Debug + Send + Sync {
     ///
     /// where y lies in shared memory, and `f[e]` is of component `g.warp + e * OD_WARPS`. All threads call it; y is complete before,
     /// and before the memory is used again there has to be a barrier.
-    fn abreast_text(&self, _warps: usize, _place: usize) -> Option<GroupText> {
+    fn interleaved_text(&self, _warps: usize, _place: usize) -> Option<GroupText> {
         None
     }
 }

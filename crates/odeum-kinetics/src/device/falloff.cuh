@@ -70,7 +70,7 @@ struct OdBroadened {
         const OdGasPair p1 = od_gas_pair(gas.g, SECTION, row + OD_WIDTH);
         const OdGasPair p2 = od_gas_pair(gas.g, SECTION, row + 2 * OD_WIDTH);
         const OdGasPair p3 = od_gas_pair(gas.g, SECTION, row + 3 * OD_WIDTH);
-#ifdef OD_ABREAST
+#ifdef OD_INTERLEAVED
         // Warps have one reaction and branch as one.
         const bool is_plain = p1.first == 0 && p2.first == 0 && p3.first == 0;
         if (is_plain && line.first == 1 && line.second == 0) return OdBlend{1, 0, 0};

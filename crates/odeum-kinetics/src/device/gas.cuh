@@ -6,8 +6,8 @@
 #define OD_GAS_NEVER (OD_GAS_SPECIES + 1u)
 
 // From a number in an array to the next, as tables of reactions count places.
-#ifdef OD_ABREAST
-#define OD_GAS_PLACE (OD_ABREAST * (unsigned)sizeof(real))
+#ifdef OD_INTERLEAVED
+#define OD_GAS_PLACE (OD_INTERLEAVED * (unsigned)sizeof(real))
 #else
 #define OD_GAS_PLACE 1u
 #endif
@@ -71,7 +71,7 @@ OD_FN void od_gas_store(OdGasRecord &to, const OdGasRecord &record) { to = recor
 #endif
 
 // Which of the species and of the sets a thread takes, and of the species how many side by side.
-#ifdef OD_ABREAST
+#ifdef OD_INTERLEAVED
 #define OD_GAS_TOGETHER 2u
 #define OD_GAS_FIRST(g) (g).warp
 #define OD_GAS_SHARES OD_WARPS
@@ -108,8 +108,8 @@ struct OdGas {
         return OdGasArray<T>::of(g.memory, part);
     }
     OD_FN_MEMBER OdGasArray<real>::Type array(unsigned part) const { return array_of<real>(part); }
-    // The number at a place of a part, as tables of reactions have it: of systems abreast in bytes.
-#ifdef OD_ABREAST
+    // The number at a place of a part, as tables of reactions have it: of interleaved systems in bytes.
+#ifdef OD_INTERLEAVED
     OD_FN_MEMBER real at(unsigned part, unsigned place) const { return array(part).at(place); }
 #else
     OD_FN_MEMBER real at(unsigned part, unsigned place) const { return array(part)[place]; }

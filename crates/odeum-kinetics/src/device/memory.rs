@@ -41,8 +41,8 @@ impl Memory {
         memory
     }
 
-    /// Of reactors abreast, with so many numbers of reactions, parts of production, and sums of all warps.
-    pub(super) fn abreast(
+    /// Of interleaved reactors, with so many numbers of reactions, parts of production, and sums of all warps.
+    pub(super) fn interleaved(
         kinetics: &Kinetics,
         reactions: usize,
         parts: usize,

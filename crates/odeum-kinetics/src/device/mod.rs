@@ -17,10 +17,10 @@
 //! `od_group_sums` (see [`Grouped`]), and the functions of `real` that device code has everywhere. Shared memory
 //! holds nothing between calls. Names of its own begin with `od_gas_`, `OdGas` and `OD_GAS_`, or say what of a rate they are.
 //!
-//! # Reactors abreast
+//! # Interleaved reactors
 //!
 //! Explicit methods have many reactors in a block, of which each lane of a warp has one and all warps are the threads
-//! ([`abreast`]): they share species, reactions and sums of production, and what they read of a table is the same for all
+//! ([`interleaved`]): they share species, reactions and sums of production, and what they read of a table is the same for all
 //! lanes. Rows of tables are of one thread then, and places of species and q are distances in bytes. The production of a
 //! species has one or more parts, of which each warp takes some: `NET_SHARES` has \[warp\] where its parts begin in the rows of
 //! `NET_ENDS` (ends of the fours of places that are added, of those that are taken away, and of the terms with weights;
@@ -58,9 +58,9 @@
 //! With groups of 32 threads GRI-Mech 3.0 (53 species, 325 reactions) has 11 rounds, 75 kB of tables and 6.6 kB of shared
 //! memory (10.6 kB where the matrix is of double precision); hydrogen (13 species, 27 reactions) 3 rounds, 21 kB and 4.0 kB.
 
-mod abreast;
 pub mod cells;
 mod chunks;
+mod interleaved;
 mod invariants;
 mod laws;
 mod lists;
@@ -130,11 +130,11 @@ impl Grouped for Reactor {
         evaluation(self, &rounds, &chunks, None)
     }
 
-    fn abreast_text(&self, warps: usize, place: usize) -> Option<GroupText> {
+    fn interleaved_text(&self, warps: usize, place: usize) -> Option<GroupText> {
         // Places of species and of sets of colliders have 16 bits.
         let (species, sets) = (self.kinetics().n_species(), self.kinetics().bodies.default.len());
         let last = (species + 1).max(sets) * place;
-        (last <= usize::from(u16::MAX)).then(|| abreast::text(self, warps, place))
+        (last <= usize::from(u16::MAX)).then(|| interleaved::text(self, warps, place))
     }
 }
 

@@ -143,7 +143,7 @@ OD_FN void od_keep_species(const OdGas &gas, OdY y, unsigned there, const unsign
 template <class OdY> OD_FN void od_keep_colliders(const OdGas &gas, OdY y) {
     const OdGroup &g = gas.g;
 #pragma unroll 1
-#ifdef OD_ABREAST
+#ifdef OD_INTERLEAVED
     for (unsigned r = OD_WARPS - 1u - g.warp; r < OD_GAS_SET_COUNT; r += OD_WARPS) {
 #else
     for (unsigned r = 0; r < OD_GAS_SET_COUNT; ++r) {

@@ -33,8 +33,13 @@ fn compare(
     compare_by(group::evaluate, what, reactor, places, width, precision);
     if precision == Precision::Double {
         compare_slopes(group::slopes, what, reactor, width);
-        // Warps of reactors abreast, fewer than there are species and more.
-        compare_slopes(group::slopes_abreast, &format!("{what}, abreast"), reactor, 1 + width / 8);
+        // Warps of interleaved reactors, fewer than there are species and more.
+        compare_slopes(
+            group::interleaved_slopes,
+            &format!("{what}, interleaved"),
+            reactor,
+            1 + width / 8,
+        );
     }
 }
 

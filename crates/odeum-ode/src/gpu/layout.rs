@@ -91,11 +91,12 @@ impl Layout {
         }
     }
 
-    /// A warp of systems abreast, and a block of `warps` for all of them with `shared` bytes of shared memory; `None` when there
+    /// A warp of interleaved systems, and a block of `warps` for all of them with `shared` bytes of shared memory; `None` when there
     /// is not that much.
-    pub(crate) fn abreast(warps: usize, shared: usize, limits: &Limits) -> Option<Self> {
+    pub(crate) fn interleaved(warps: usize, shared: usize, limits: &Limits) -> Option<Self> {
         let block = warps * WARP;
-        let layout = Layout { width: warps, ..Layout::threads(Storage::Abreast, block, 1, shared) };
+        let layout =
+            Layout { width: warps, ..Layout::threads(Storage::Interleaved, block, 1, shared) };
         (shared <= limits.shared_per_block).then_some(layout)
     }
 

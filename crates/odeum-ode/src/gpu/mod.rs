@@ -8,7 +8,6 @@
 //! The answer of a system is the same to the bit whatever the ensemble, the batch and the kernel
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
-mod abreast;
 mod arena;
 mod batch_parts;
 mod columns;
@@ -20,6 +19,7 @@ mod in_memory;
 mod in_place;
 #[doc(hidden)]
 pub mod inspect;
+mod interleaved;
 mod kept;
 mod late;
 mod launch;

@@ -1,7 +1,7 @@
 //! Which kernel integrates an ensemble.
 
-use super::abreast;
 use super::groups::{self, Content};
+use super::interleaved;
 use super::layout::Layout;
 use super::recent::Recent;
 use super::source::{self, Traits};
@@ -82,8 +82,8 @@ impl Wanted {
             return of(Content::Costs);
         }
         let by_groups = || {
-            let abreast = || abreast::kernel(system, method, traits, limits);
-            (*least_width == 1).then(abreast).flatten().or_else(|| of(Content::Steps))
+            let interleaved = || interleaved::kernel(system, method, traits, limits);
+            (*least_width == 1).then(interleaved).flatten().or_else(|| of(Content::Steps))
         };
         let Some(graph) = system.graph.as_deref().filter(|_| *least_width == 1) else {
             return by_groups();

@@ -143,7 +143,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             Part { batches, missing, kernel, groups, comes_early }
         };
         // Mechanisms take an explicit method far longer than the bus, and the end of each part would leave lanes idle.
-        let parts: Vec<Part<D>> = if ready.is_abreast() {
+        let parts: Vec<Part<D>> = if ready.is_interleaved() {
             vec![part(0..batches.len())]
         } else {
             batch_parts(batches.len()).into_iter().map(part).collect()

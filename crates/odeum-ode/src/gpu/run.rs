@@ -79,8 +79,8 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     let workers = WORKERS.min((cores() / devices.len()).max(1));
     let (batch, workers) = batch_size(devices, &shape, inputs.len(), workers)?;
     let n_batches = inputs.len().div_ceil(batch);
-    // Of stiff systems one may cost a hundred times what others do; and a block of systems abreast ends with its longest one.
-    let uneven = method.jacobian_source().is_some() || ready.iter().any(Ready::is_abreast);
+    // Of stiff systems one may cost a hundred times what others do; and a block of interleaved systems ends with its longest one.
+    let uneven = method.jacobian_source().is_some() || ready.iter().any(Ready::is_interleaved);
     let job = Job {
         inputs,
         method,
@@ -186,9 +186,9 @@ pub(super) struct Ready<D: Device> {
 }
 
 impl<D: Device> Ready<D> {
-    /// Whether systems are abreast.
-    pub(super) fn is_abreast(&self) -> bool {
-        self.kernel.layout.storage == Storage::Abreast
+    /// Whether systems are interleaved.
+    pub(super) fn is_interleaved(&self) -> bool {
+        self.kernel.layout.storage == Storage::Interleaved
     }
 
     /// Systems that the device integrates at once.

@@ -21,8 +21,8 @@ pub(crate) enum Storage {
     Lanes,
     /// Registers of the threads of a group and shared memory.
     Group,
-    /// The same of systems abreast.
-    Abreast,
+    /// The same of interleaved systems.
+    Interleaved,
 }
 
 /// What the text of a kernel is written for.
@@ -40,8 +40,8 @@ pub(crate) trait OnDevice {
     /// Its kernel of the loop that integrates by groups of threads, or by straight-line code (gpu/device/integrate.cuh).
     fn group_kernel(&self, subject: &Subject<'_>) -> GroupKernel;
 
-    /// Name and text of its kernel of systems abreast (gpu/device/abreast.cuh), where there is one.
-    fn abreast_kernel(&self) -> Option<(&'static str, &'static str)> {
+    /// Name and text of its kernel of interleaved systems (gpu/device/interleaved.cuh), where there is one.
+    fn interleaved_kernel(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 

@@ -409,9 +409,9 @@ fn explicit_methods_by_groups_take_the_same_steps() {
     }
 }
 
-/// Reactors by which [`Method::rkc`] has a kernel of reactors abreast, more of them than a block has lanes and each with a span of its own;
+/// Reactors by which [`Method::rkc`] has a kernel of interleaved reactors, more of them than a block has lanes and each with a span of its own;
 /// and options with segments, save times, terminal events, and too little of what they may do.
-fn abreast() -> (DynSystem, Ensemble<f64>, [Options; 5]) {
+fn interleaved() -> (DynSystem, Ensemble<f64>, [Options; 5]) {
     const COUNT: usize = 40;
     let kinetics = Arc::new(Kinetics::new(&hydrogen()).unwrap());
     let fuel = kinetics.composition(&[("H2", 1.0), ("H", 0.01)]).unwrap();
@@ -473,11 +473,11 @@ fn assert_same_steps(found: &Solution<f64>, wanted: &Solution<f64>) {
 
 /// And the same bits in whichever batches.
 #[test]
-fn reactors_abreast_take_the_same_steps() {
+fn interleaved_reactors_take_the_same_steps() {
     if !host::is_available() {
         return;
     }
-    let (system, ensemble, all) = abreast();
+    let (system, ensemble, all) = interleaved();
     for options in &all {
         let method = Method::rkc();
         let solver = Solver::new(&system, &method, &Device::cpu(), options).unwrap();
@@ -485,7 +485,7 @@ fn reactors_abreast_take_the_same_steps() {
         let host = host::setup().multiprocessors(1).device();
         let (devices, monitor) = (Devices::new(vec![host.clone()]), Monitor::new());
         let found = devices.solve_any(&system, &ensemble, &method, options, &monitor).unwrap();
-        assert!(host.launched().iter().any(|kernel| kernel == "od_rkc_abreast"));
+        assert!(host.launched().iter().any(|kernel| kernel == "od_rkc_interleaved"));
         assert_same_steps(&found, &wanted);
         let few = devices.batches_up_to(32);
         let again = few.solve_any(&system, &ensemble, &method, options, &monitor).unwrap();
@@ -562,7 +562,7 @@ fn elements_in_subnormal_amounts_leave_devices_numbers() {
     }
 }
 
-/// Two devices, of which the second has not the shared memory for systems abreast: its groups of threads write results as these do, and
+/// Two devices, of which the second has not the shared memory for interleaved systems: its groups of threads write results as these do, and
 /// nothing of them is read while they go on.
 #[test]
 fn devices_may_have_different_kernels() {
@@ -570,7 +570,7 @@ fn devices_may_have_different_kernels() {
         return;
     }
     const COUNT: usize = 400;
-    let (system, few, _) = abreast();
+    let (system, few, _) = interleaved();
     let (dim, of_few) = (few.dim(), few.len());
     let states =
         (0..dim * COUNT).map(|k| few.states()[k / COUNT * of_few + k % COUNT % of_few]).collect();
@@ -592,14 +592,14 @@ fn devices_may_have_different_kernels() {
         assert_same_steps(&found.unwrap(), &wanted);
     }
     let launched = |n: usize, name: &str| hosts[n].launched().iter().any(|kernel| kernel == name);
-    assert!(launched(0, "od_rkc_abreast") && launched(1, "od_rkc_groups"));
+    assert!(launched(0, "od_rkc_interleaved") && launched(1, "od_rkc_groups"));
     assert!(!launched(0, "od_gather_late") && !launched(1, "od_gather_late"));
 }
 
 #[test]
 #[ignore = "needs a GPU"]
-fn reactors_abreast_take_the_same_steps_on_a_gpu() {
-    let (system, ensemble, all) = abreast();
+fn interleaved_reactors_take_the_same_steps_on_a_gpu() {
+    let (system, ensemble, all) = interleaved();
     for options in &all {
         let [wanted, found] = [Device::cpu(), Device::cuda(0)].map(|device| {
             let solver = Solver::new(&system, &Method::rkc(), &device, options).unwrap();

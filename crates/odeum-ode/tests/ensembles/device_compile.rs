@@ -94,7 +94,7 @@ fn integrating_kernels() -> Vec<(String, KernelText)> {
     let reactor = Reactor::new(hydrogen(), constraint, energy, JacobianForm::Approximate);
     let system = DynSystem::from(reactor);
     let kernel = inspect::planned(&system, &Method::rkc(), &options, 1).unwrap();
-    all.push(("hydrogen abreast, rkc, f64".to_owned(), kernel));
+    all.push(("hydrogen interleaved, rkc, f64".to_owned(), kernel));
     all
 }
 

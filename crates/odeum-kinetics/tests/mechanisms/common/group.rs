@@ -62,13 +62,13 @@ extern "C" __global__ void od_evaluate(
 }
 "#;
 
-/// The same of systems abreast: lanes have a state each, and warps are so many threads of every lane.
-const ABREAST: &str = r"
+/// The same of interleaved systems: lanes have a state each, and warps are so many threads of every lane.
+const INTERLEAVED: &str = r"
 struct OdNumbers {
     real *first;
-    OD_FN_MEMBER real &operator[](unsigned i) const { return first[i * OD_ABREAST]; }
+    OD_FN_MEMBER real &operator[](unsigned i) const { return first[i * OD_INTERLEAVED]; }
     OD_FN_MEMBER real &at(unsigned place) const { return *(real *)((char *)first + place); }
-    OD_FN_MEMBER OdNumbers operator+(unsigned i) const { return OdNumbers{first + i * OD_ABREAST}; }
+    OD_FN_MEMBER OdNumbers operator+(unsigned i) const { return OdNumbers{first + i * OD_INTERLEAVED}; }
 };
 struct OdGroup {
     unsigned slot, warp;
@@ -80,14 +80,14 @@ struct OdParams {
     OD_FN_MEMBER real operator[](int) const { return value; }
 };
 ";
-const KERNEL_ABREAST: &str = r#"
+const INTERLEAVED_KERNEL: &str = r#"
 extern "C" __global__ void od_evaluate(
     const unsigned char *tables, const double *state, const double *param, double *slopes) {
     OD_SHARED(real, memory);
-    const unsigned lane = threadIdx.x % OD_ABREAST, warp = threadIdx.x / OD_ABREAST;
+    const unsigned lane = threadIdx.x % OD_INTERLEAVED, warp = threadIdx.x / OD_INTERLEAVED;
     const OdNumbers y = {memory + lane};
     const OdGroup g = {0, warp, tables, y + OD_TEST_N};
-    const unsigned s = blockIdx.x * OD_ABREAST + lane, first = s * OD_TEST_N;
+    const unsigned s = blockIdx.x * OD_INTERLEAVED + lane, first = s * OD_TEST_N;
     for (unsigned i = warp; i < OD_TEST_N; i += OD_WARPS) y[i] = (real)state[first + i];
     OD_GROUP_BARRIER();
     real f[OD_TEST_N / OD_WARPS + 1];
@@ -214,8 +214,8 @@ pub(crate) fn slopes(
     Some(all.into_iter().map(|evaluated| evaluated.f).collect())
 }
 
-/// f by the text of systems abreast, four of them by so many warps, in double precision.
-pub(crate) fn slopes_abreast(
+/// f by the text of interleaved systems, four of them by so many warps, in double precision.
+pub(crate) fn interleaved_slopes(
     reactor: &Reactor,
     warps: usize,
     states: &[(Vec<f64>, f64)],
@@ -225,11 +225,11 @@ pub(crate) fn slopes_abreast(
         return None;
     }
     let (n, count) = (reactor.dim(), states.len().next_multiple_of(LANES));
-    let group = reactor.abreast_text(warps, LANES * size_of::<f64>()).unwrap();
+    let group = reactor.interleaved_text(warps, LANES * size_of::<f64>()).unwrap();
     let text = format!(
         "#define OD_FLOAT 0\n{REAL}\ntypedef real od_entry;\n#define OD_WIDTH 1u\n\
-         #define OD_ABREAST {LANES}u\n#define OD_WARPS {warps}u\n#define OD_TEST_N {n}u\n\
-         {}{BLOCK}{ABREAST}{}{KERNEL_ABREAST}",
+         #define OD_INTERLEAVED {LANES}u\n#define OD_WARPS {warps}u\n#define OD_TEST_N {n}u\n\
+         {}{BLOCK}{INTERLEAVED}{}{INTERLEAVED_KERNEL}",
         group.tables.defines(),
         group.text
     );

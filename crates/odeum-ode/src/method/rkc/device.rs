@@ -27,15 +27,15 @@ const GROUPS: &str = concat!(
     "\n",
     include_str!("rkc_groups.cuh")
 );
-/// The kernel `od_rkc_abreast`, of systems abreast.
-const ABREAST: &str = concat!(
+/// The kernel `od_rkc_interleaved`, of interleaved systems.
+const INTERLEAVED: &str = concat!(
     include_str!("recurrence.cuh"),
     "\n",
     include_str!("radius.cuh"),
     "\n",
     include_str!("phases.cuh"),
     "\n",
-    include_str!("rkc_abreast.cuh")
+    include_str!("rkc_interleaved.cuh")
 );
 
 /// Vectors of a thread that lie in shared memory where registers do not hold all.
@@ -49,8 +49,8 @@ impl OnDevice for Rkc {
         GroupKernel { name: "od_rkc_groups", text: GROUPS, keeps_stages: false, implicit: None }
     }
 
-    fn abreast_kernel(&self) -> Option<(&'static str, &'static str)> {
-        Some(("od_rkc_abreast", ABREAST))
+    fn interleaved_kernel(&self) -> Option<(&'static str, &'static str)> {
+        Some(("od_rkc_interleaved", INTERLEAVED))
     }
 
     fn write_numbers(&self, text: &mut Text, subject: &Subject<'_>) {

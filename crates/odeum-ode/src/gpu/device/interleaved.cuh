@@ -1,4 +1,4 @@
-// Systems abreast: of OD_ABREAST systems of a block each lane of a warp has one, and the OD_WARPS warps of the block are the
+// Interleaved systems: of OD_INTERLEAVED systems of a block each lane of a warp has one, and the OD_WARPS warps of the block are the
 // threads of every one of them.
 //
 // What a warp reads of a table is the same for all its systems, whose numbers lie side by side. All threads go through the
@@ -16,26 +16,26 @@
 // Numbers of one system.
 struct OdNumbers {
     real *first;
-    OD_FN_MEMBER real &operator[](unsigned i) const { return first[i * OD_ABREAST]; }
+    OD_FN_MEMBER real &operator[](unsigned i) const { return first[i * OD_INTERLEAVED]; }
     // By bytes.
     OD_FN_MEMBER real &at(unsigned place) const { return *(real *)((char *)first + place); }
-    OD_FN_MEMBER OdNumbers operator+(unsigned i) const { return OdNumbers{first + i * OD_ABREAST}; }
+    OD_FN_MEMBER OdNumbers operator+(unsigned i) const { return OdNumbers{first + i * OD_INTERLEAVED}; }
 };
 
 // Shared memory of a block.
 struct alignas(16) OdMemory {
-    real state[OD_N][OD_ABREAST];               // where the system is evaluated
+    real state[OD_N][OD_INTERLEAVED];               // where the system is evaluated
     // What evaluates it has the memory, then what threads tell each other: between them is a barrier.
     union {
-        real work[OD_GROUP_WORK][OD_ABREAST];
-        real cells[OD_CELLS][OD_WARPS][OD_ABREAST];
+        real work[OD_GROUP_WORK][OD_INTERLEAVED];
+        real cells[OD_CELLS][OD_WARPS][OD_INTERLEAVED];
     };
-    real numbers[OD_ABREAST_NUMBERS][OD_ABREAST];
-    unsigned words[OD_ABREAST_WORDS][OD_ABREAST];
+    real numbers[OD_INTERLEAVED_NUMBERS][OD_INTERLEAVED];
+    unsigned words[OD_INTERLEAVED_WORDS][OD_INTERLEAVED];
     unsigned char tables[OD_SHARED_TABLES];
 };
 static_assert(
-    sizeof(OdMemory) == OD_GROUP_BYTES * OD_ABREAST + OD_SHARED_TABLES, "the size of OdMemory is that of gpu/abreast.rs");
+    sizeof(OdMemory) == OD_GROUP_BYTES * OD_INTERLEAVED + OD_SHARED_TABLES, "the size of OdMemory is that of gpu/interleaved.rs");
 
 struct OdGroup {
     unsigned warp;                  // the number of this thread in its group
@@ -51,11 +51,11 @@ OD_FN OdGroup od_group(const OdTask &task, OdMemory &memory) {
     OdGroup g;
 #ifdef __CUDACC__
     // The compiler knows that it is the same in all lanes.
-    g.warp = __shfl_sync(0xffffffffu, threadIdx.x / OD_ABREAST, 0);
+    g.warp = __shfl_sync(0xffffffffu, threadIdx.x / OD_INTERLEAVED, 0);
 #else
-    g.warp = threadIdx.x / OD_ABREAST;
+    g.warp = threadIdx.x / OD_INTERLEAVED;
 #endif
-    g.lane = threadIdx.x % OD_ABREAST;
+    g.lane = threadIdx.x % OD_INTERLEAVED;
     g.slot = 0;
     // They are complete after the next barrier.
     for (unsigned i = threadIdx.x; i < OD_SHARED_TABLES / 4u; i += OD_BLOCK) {
@@ -78,7 +78,7 @@ OD_FN unsigned od_count(bool x) {
     od_host_numbers[threadIdx.x] = x ? 1.0 : 0.0;
     OD_GROUP_BARRIER();
     unsigned count = 0;
-    for (unsigned i = 0; i < OD_ABREAST; ++i) count += od_host_numbers[i] != 0.0;
+    for (unsigned i = 0; i < OD_INTERLEAVED; ++i) count += od_host_numbers[i] != 0.0;
     return count;
 }
 #endif

@@ -1,4 +1,4 @@
-// The right-hand side of reactors abreast: sums of production in parts, of which each warp takes about as many terms, and f.
+// The right-hand side of interleaved reactors: sums of production in parts, of which each warp takes about as many terms, and f.
 
 // The sum of q at four places.
 OD_FN real od_gas_four(const OdGas &gas, unsigned i) {

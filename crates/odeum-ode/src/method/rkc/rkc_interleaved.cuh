@@ -1,4 +1,4 @@
-// Runge-Kutta-Chebyshev of order 2, systems abreast (gpu/device/abreast.cuh).
+// Runge-Kutta-Chebyshev of order 2, interleaved systems (gpu/device/interleaved.cuh).
 //
 // Equation, method, order, stability and reference: mod.rs beside this file. What each system does in a turn: phases.cuh. The first
 // thread of a system has its scalars and decides; all its threads do with their components of the vectors what it orders.
@@ -23,7 +23,7 @@ enum OdToldNumber {
     OD_TOLD_AT, OD_TOLD_MU, OD_TOLD_NU, OD_TOLD_REACH, OD_TOLD_A, OD_TOLD_REST, OD_TOLD_SCALE, OD_TOLD_STEP_SIZE,
     OD_TOLD_NUMBERS
 };
-static_assert(OD_TOLD_WORDS <= OD_ABREAST_WORDS && OD_TOLD_NUMBERS <= OD_ABREAST_NUMBERS, "there are rows");
+static_assert(OD_TOLD_WORDS <= OD_INTERLEAVED_WORDS && OD_TOLD_NUMBERS <= OD_INTERLEAVED_NUMBERS, "there are rows");
 
 // Sums over the components, for whoever decides. A direction is the change of f in the power method, f at a start, else the one found last.
 enum OdSum {
@@ -120,7 +120,7 @@ static __device__ __noinline__ void od_rkc_take(const OdTask &task, OdRkcLoop &l
 static __device__ __noinline__ OdStage od_rkc_next_stage(OdRkcLoop &loop) { return od_rkc_stage(loop); }
 
 extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
-od_rkc_abreast(const OdTask task) {
+od_rkc_interleaved(const OdTask task) {
     OD_SHARED(OdMemory, od_memory);
     OdMemory &memory = od_memory[0];
     const OdGroup g = od_group(task, memory);

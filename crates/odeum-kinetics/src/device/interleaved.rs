@@ -1,4 +1,4 @@
-//! Tables of the right-hand side of reactors abreast (abreast.cuh).
+//! Tables of the right-hand side of interleaved reactors (interleaved.cuh).
 
 use super::lists::AT_ONCE;
 use super::memory::Memory;
@@ -19,7 +19,7 @@ pub(super) fn text(reactor: &Reactor, warps: usize, place: usize) -> GroupText {
     let kinetics = &**reactor.kinetics();
     let rounds = Rounds::new(kinetics, 1);
     let parts = Part::of(kinetics, &rounds, warps);
-    let memory = Memory::abreast(kinetics, rounds.len() + 1, parts.len(), SUMS * warps);
+    let memory = Memory::interleaved(kinetics, rounds.len() + 1, parts.len(), SUMS * warps);
     let mut tables = Tables::default();
     memory.write(&mut tables);
     species::write(kinetics, 1, &mut tables);
@@ -35,10 +35,10 @@ pub(super) fn text(reactor: &Reactor, warps: usize, place: usize) -> GroupText {
 fn source(reactor: &Reactor, rounds: &Rounds) -> String {
     let mut text = constants(reactor);
     text.extend(BEFORE);
-    text.push_str(include_str!("abreast.cuh"));
+    text.push_str(include_str!("interleaved.cuh"));
     let signature = "OD_FN void od_gas_reactions(const OdGas &gas)";
     text.push_str(&classes(rounds, signature, "od_gas_share<", "gas"));
-    text.push_str(include_str!("abreast_rhs.cuh"));
+    text.push_str(include_str!("interleaved_rhs.cuh"));
     text
 }
 

@@ -1,4 +1,4 @@
-// The right-hand side of reactors abreast: lanes of a warp have one each, and OD_WARPS warps share the species and the reactions.
+// The right-hand side of interleaved reactors: lanes of a warp have one each, and OD_WARPS warps share the species and the reactions.
 //
 // What a warp reads of a table is the same for all its reactors, and loops have no lanes to fill.
 
