@@ -104,22 +104,27 @@ mod tests {
             .and_then(|ensemble| ensemble.with_params(rates.clone()))
             .and_then(|ensemble| ensemble.with_first_steps(steps.clone()))
             .unwrap();
-        let (method, options) = (Method::rodas4(), Options::new(Tolerance::new(rtol, atol)));
-        let traits = Traits::new(false, false, &method, &options, &[]);
+        let options = Options::new(Tolerance::new(rtol, atol));
         let device = Kept::new(Setup::new(std::env::temp_dir().join("odeum-expect")).device());
-        for width in [1, 32] {
-            let wanted = Wanted::new(&system, &method, &traits, &device.limits, (false, width));
+        // By stages the radius counts, which is that of the power method with its margin of a fifth.
+        let (rodas4, rkc) = (Method::rodas4(), Method::rkc());
+        for (method, width) in [(&rodas4, 1), (&rodas4, 32), (&rkc, 32)] {
+            let by_stages = matches!(method, Method::Rkc(_));
+            let traits = Traits::new(false, false, method, &options, &[]);
+            let wanted = Wanted::new(&system, method, &traits, &device.limits, (false, width));
             let kernel = planned(wanted.costs()).unwrap();
             assert_eq!(kernel.layout.width, width);
             let expected = Expected { loaded: device.load(&kernel).unwrap(), kernel };
-            let shape = Shape { shared_span: true, ..Shape::of(&ensemble.inputs(), &options, 8) };
+            let n_counts = traits.n_counts;
+            let shape = Shape::of(&ensemble.inputs(), &options, n_counts);
+            let shape = Shape { shared_span: true, ..shape };
             let offsets = Offsets::new(&shape, 90);
             let mut lane = device.lane(offsets.end).unwrap();
             let lists = Lists::new(&traits, &options, 2);
             lane.put(&offsets, &ensemble.inputs(), &lists).unwrap();
             lane.write(offsets.first_steps.unwrap(), &steps).unwrap();
             let arrays = offsets.arrays::<f64>(lane.arena.address());
-            let task = Task::new(arrays, (0.0, span), 90, 90, &method, &options);
+            let task = Task::new(arrays, (0.0, span), 90, 90, method, &options);
             for count in [90, 30] {
                 let memory = device.device.reserve(4 * 90).unwrap();
                 let at = (memory.address(), count, 0);
@@ -131,7 +136,10 @@ mod tests {
                     let units = y.map(|y| rates[s] * y / (atol + rtol * y));
                     let way = span * ((units[0].powi(2) + units[1].powi(2)) / 2.0).sqrt();
                     let by_speed = 2.0 * way.powf(0.75) * rtol.sqrt();
-                    let wanted = if steps[s] > 0.0 { span / steps[s] } else { by_speed.max(1.0) };
+                    let attempts = if steps[s] > 0.0 { span / steps[s] } else { by_speed.max(1.0) };
+                    let radius = 1.2 * rates[s];
+                    let by_radius = (attempts * span * radius).sqrt().max(1.0);
+                    let wanted = if by_stages { by_radius } else { attempts };
                     (f64::from(cost) / wanted - 1.0).abs() < 1e-5
                 };
                 let part = 90 / count;

@@ -71,7 +71,14 @@ fn write(
     match content {
         Content::Steps => {}
         Content::Part(_) => return text.line(PART),
-        Content::Costs => return text.line(EXPECT),
+        Content::Costs => {
+            let by_stages = kernel.implicit.is_none();
+            text.define("OD_COSTS_BY_STAGES", u8::from(by_stages));
+            if by_stages {
+                text.line(kernel.text);
+            }
+            return text.line(EXPECT);
+        }
     }
     if kernel.keeps_stages {
         text.line(STAGES);

@@ -3,7 +3,7 @@
 use super::arena::{Offsets, Shape, Work};
 use super::kept::Kept;
 use super::launch::{blocks, launch, matrices};
-use super::order::{Costs, Ordered};
+use super::order::{Costs, Counts, Ordered};
 use super::run::Ready;
 use super::source::Traits;
 use super::stop::{check_queue, no_more, watched};
@@ -146,14 +146,14 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         if let Some(order) = order {
             let (stream, ordered) = lane.ordered(&self.kept, systems, 1)?;
             let (address, part) = (ordered.address(0), (0, 0..systems));
-            let counted = Costs::Counted(arrays.stats as u64, self.n_counts);
+            let counts = Counts::of(&self.method, arrays.stats as u64, self.n_counts);
             // SAFETY: all arrays lie in the arena, which lives as long as this, and so does the order.
             unsafe {
                 match expected {
                     Some(expected) => {
                         expected.order(&self.kept, stream, ordered, part, (&task, at_once))?;
                     }
-                    None => order.sort(stream, ordered, part, counted)?,
+                    None => order.sort(stream, ordered, part, Costs::Counted(counts))?,
                 }
             }
             task.arrays.order = address as *const u32;

@@ -2,6 +2,7 @@
 
 use super::kept::Kept;
 use super::source;
+use crate::method::Method;
 use odeum_core::Error;
 use odeum_cuda::{Device, Kernel, Memory, Stream, Text, argument, literal};
 use std::ops::Range;
@@ -37,10 +38,29 @@ pub(super) struct Ordered<D: Device> {
 /// What is known of the costs.
 #[derive(Clone, Copy)]
 pub(super) enum Costs {
-    /// Counts of the call before, at an address, so many of each system.
-    Counted(u64, usize),
+    /// Those of the call before.
+    Counted(Counts),
     /// What is expected, at [`Ordered::costs`], where that was judged to pay.
     Expected,
+}
+
+/// Counts of the call before.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    /// Where they lie.
+    pub(super) address: u64,
+    /// Of each system.
+    pub(super) each: usize,
+    /// Which of them, summed, are its cost.
+    pub(super) cost: (usize, usize),
+}
+
+impl Counts {
+    /// Of a call by this method: its attempts, but of Runge–Kutta–Chebyshev, whose steps differ in their stages, its evaluations.
+    pub(super) fn of(method: &Method, address: u64, each: usize) -> Self {
+        let cost = if matches!(method, Method::Rkc(_)) { (2, 3) } else { (0, 2) };
+        Counts { address, each, cost }
+    }
 }
 
 /// As `OdOrder`.
@@ -55,6 +75,8 @@ struct Arguments {
     pays: u64,
     n_systems: u32,
     n_counts: u32,
+    first_cost: u32,
+    end_costs: u32,
 }
 
 impl<D: Device> Ordered<D> {
@@ -150,9 +172,9 @@ impl<D: Device> Order<D> {
         // SAFETY: the caller's.
         unsafe { stream.set_bytes(&mut ordered.memory, classes..classes + bytes, 0)? };
         let of_class = ordered.memory.address() + classes as u64;
-        let (counts, n_counts, pays) = match costs {
-            Costs::Counted(counts, n_counts) => (counts, n_counts, 0),
-            Costs::Expected => (0, 0, ordered.pays(part)),
+        let (Counts { address: counts, each, cost }, pays) = match costs {
+            Costs::Counted(counts) => (counts, 0),
+            Costs::Expected => (Counts { address: 0, each: 0, cost: (0, 0) }, ordered.pays(part)),
         };
         let task = Arguments {
             counts,
@@ -162,7 +184,9 @@ impl<D: Device> Order<D> {
             places: of_class + bytes as u64,
             pays,
             n_systems: range.len() as u32,
-            n_counts: n_counts as u32,
+            n_counts: each as u32,
+            first_cost: cost.0 as u32,
+            end_costs: cost.1 as u32,
         };
         let all = range.len().div_ceil(CLASSES * TURNS);
         for (kernel, blocks) in self.0[1..].iter().zip([all, 1, all]) {
@@ -188,10 +212,12 @@ mod tests {
         }
         let device = Setup::new(std::env::temp_dir().join("odeum-device-order")).device();
         let len = 5_000;
-        // Of four counts the first two are attempts.
+        // Of four counts the first two are attempts, the third is evaluations.
         let attempts = |s: usize| [1, 2, 7, 8, 9, 40, 1000, 0, 5_000_000][s * 7 % 9] as u32;
-        let counts: Vec<u32> =
-            (0..len).flat_map(|s| [attempts(s) / 3, attempts(s) - attempts(s) / 3, 9, 9]).collect();
+        let evaluations = |s: usize| attempts(s + 4);
+        let counts: Vec<u32> = (0..len)
+            .flat_map(|s| [attempts(s) / 3, attempts(s) - attempts(s) / 3, evaluations(s), 9])
+            .collect();
         let costs: Vec<f32> = (0..len).map(|s| attempts(s) as f32).collect();
         let stream = device.stream().unwrap();
         let mut stats = device.reserve(counts.len() * WORD).unwrap();
@@ -207,10 +233,13 @@ mod tests {
             order.judge(&stream, &ordered, (1, 3_000), (2_000, 10.0)).unwrap();
         }
         let address = stats.address();
-        for (what, range) in [
-            (Costs::Counted(address, 4), 0..len),
-            (Costs::Expected, 0..3_000),
-            (Costs::Expected, 3_000..len),
+        let counted = |method| Costs::Counted(Counts::of(&method, address, 4));
+        let by_attempts: &dyn Fn(usize) -> u32 = &attempts;
+        for (what, cost_of, range) in [
+            (counted(Method::rodas4()), by_attempts, 0..len),
+            (counted(Method::rkc()), &evaluations, 0..len),
+            (Costs::Expected, by_attempts, 0..3_000),
+            (Costs::Expected, by_attempts, 3_000..len),
         ] {
             let part = (usize::from(range.start > 0), range.clone());
             // SAFETY: both live until the stream has been waited for, which reading does.
@@ -218,7 +247,7 @@ mod tests {
             let mut systems = vec![0_u32; range.len()];
             stream.read(&ordered.memory, range.start * WORD, &mut systems).unwrap();
             // What never began costs as little as one attempt.
-            let cost = |&s: &u32| attempts(range.start + s as usize).max(1);
+            let cost = |&s: &u32| cost_of(range.start + s as usize).max(1);
             let costs: Vec<u32> = systems.iter().map(cost).collect();
             assert!(costs.is_sorted_by(|a, b| a >= b), "costly ones first");
             systems.sort_unstable();

@@ -229,7 +229,9 @@ impl<D: Device> Ready<D> {
         let kernel =
             planned(wanted).ok_or_else(|| no_kernel(system, method, &device.device.name()))?;
         let held = device.limits.multiprocessors * kernel.layout.systems();
-        let is_wanted = method.jacobian_source().is_some() && !traits.event && systems > held;
+        let differ =
+            method.jacobian_source().is_some() || kernel.layout.storage == Storage::Interleaved;
+        let is_wanted = differ && !traits.event && systems > held;
         let expected = || {
             let widths = (false, device.least_width);
             let wanted = Wanted::new(system, method, traits, &device.limits, widths).costs();

@@ -593,6 +593,8 @@ fn devices_may_have_different_kernels() {
     }
     let launched = |n: usize, name: &str| hosts[n].launched().iter().any(|kernel| kernel == name);
     assert!(launched(0, "od_rkc_interleaved") && launched(1, "od_rkc_groups"));
+    // Costly ones first, where all do not begin at once.
+    assert!(launched(0, "od_expect_costs") && launched(0, "od_place_systems"));
     assert!(!launched(0, "od_gather_late") && !launched(1, "od_gather_late"));
 }
 

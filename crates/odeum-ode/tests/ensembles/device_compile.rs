@@ -82,8 +82,10 @@ fn integrating_kernels() -> Vec<(String, KernelText)> {
         let kernel = inspect::part(system, part, &options).unwrap();
         all.push((format!("{name}, {part:?}, f64"), kernel));
     }
-    let kernel = inspect::costs(system, &Method::rodas4(), &options).unwrap();
-    all.push((format!("{name}, Costs, f64"), kernel));
+    for method in [Method::rodas4(), Method::rkc()] {
+        let kernel = inspect::costs(system, &method, &options).unwrap();
+        all.push((format!("{name}, costs of {}, f64", method.name()), kernel));
+    }
     for method in [Method::rkc(), Method::rkck(), Method::vern7()] {
         for (name, system) in &systems[2..] {
             let kernel = inspect::planned(system, &method, &options, 32).unwrap();

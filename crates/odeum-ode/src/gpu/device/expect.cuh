@@ -2,26 +2,44 @@
 //
 // x is the way that the state would go at its first speed, in units of the tolerance. At a constant speed a method of order 4 takes
 // about (x rtol) / rtol^(1/4) steps; as fast starts slow down, 2 (x rtol)^(3/4) / rtol^(1/4) is nearer (Rodas4 on states of hydrogen and
-// methane). Only which systems cost much more than others is of use. Where first steps are given they say it better.
+// methane). Where first steps are given they say it better. A step of Runge-Kutta-Chebyshev takes as many evaluations as the square
+// root of its size times the spectral radius: all steps together as that of their number times the span times the radius. Only which
+// systems cost much more than others is of use.
 
 // The cost of the system that was read as number s.
 OD_FN float od_expected_cost(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory, unsigned s) {
     const OdGroup &g = x.g;
     c.t = task.spans ? task.spans[s] : task.t0;
-    const real length = od_abs((task.spans ? task.spans[task.stride + s] : task.t1) - c.t);
+    c.length = (task.spans ? task.spans[task.stride + s] : task.t1) - c.t;
+    const real length = od_abs(c.length);
     const real given = task.first_steps ? task.first_steps[s] : real(0);
     real cost = length / given;
+#if OD_COSTS_BY_STAGES
+    OdRkc rkc;
+    rkc.begin();
+    rkc.prepare(task, c, x);
+#if OD_RADIUS_BOUND
+    rkc.radius = od_known_radius(task, c, x, memory);
+#endif
+    const auto slope_of = [&](int e, int) { return rkc.slope[e]; };
+#else
+    if (!(given > real(0))) od_evaluate(c, x, memory, c.t, x.y);
+    const auto slope_of = [&](int, int i) { return memory.slope[i]; };
+#endif
     if (!(given > real(0))) {
-        od_evaluate(c, x, memory, c.t, x.y);
         OdNorm slope;
         od_norm_clear(slope);
         OD_OWN(e, i) {
-            const real y = x.y[e], f = memory.slope[i];
+            const real y = x.y[e], f = slope_of(e, i);
             od_norm_ratio(slope, f * od_weight(task, i, y, y, length * f));
         }
         const real way = length * od_norm_of_size(od_group_norm(task, g, slope));
         cost = real(2) * od_sqrt(way * od_sqrt(way) * task.rtol);
     }
+#if OD_COSTS_BY_STAGES
+    const real attempts = cost > real(1) ? cost : real(1);
+    cost = od_sqrt(attempts * length * rkc.radius);
+#endif
     // Of what is no number, too, nothing is expected.
     return cost > real(1) ? float(cost) : 1.0f;
 }

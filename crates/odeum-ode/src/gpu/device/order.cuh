@@ -12,19 +12,22 @@
 #endif
 
 struct OdOrder {
-    const unsigned *counts;     // of the call before, the first two of each system are its attempts [n_systems x n_counts];
+    const unsigned *counts;     // of the call before [n_systems x n_counts];
     const float *costs;         // or null, and what is expected [n_systems]
     unsigned *order;            // systems, costly ones first [n_systems]
     unsigned *of_class;         // systems of a class [OD_CLASSES]
     unsigned *places;           // where the next of a class goes [OD_CLASSES]
     const unsigned *pays;       // zero where an order does not pay; null: it does
     unsigned n_systems, n_counts;
+    unsigned first_cost, end_costs; // which counts of a system, summed, are its cost
 };
 
 OD_FN float od_cost(const OdOrder &o, unsigned s) {
     if (!o.counts) return o.costs[s];
     const unsigned *const counts = o.counts + (size_t)s * o.n_counts;
-    return float(counts[0] + counts[1]);
+    unsigned cost = 0;
+    for (unsigned k = o.first_cost; k < o.end_costs; ++k) cost += counts[k];
+    return float(cost);
 }
 
 // The costliest class is 0. Costs as floating-point numbers begin with their power of two and its eighths.

@@ -276,6 +276,8 @@ OD_FN_MEMBER OdAttempt OdRkc::attempt(const OdTask &task, OdStepLoop &c, OdSyste
     return attempt;
 }
 
+// What says what systems will cost (gpu/device/expect.cuh) wants the radius alone.
+#if !OD_COSTS_BY_STAGES
 // A task whose address is taken would have a copy in local memory, but for the word before its type.
 extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
 od_rkc_groups(const __grid_constant__ OdTask task) {
@@ -283,3 +285,4 @@ od_rkc_groups(const __grid_constant__ OdTask task) {
     OdRkc method;
     od_integrate(task, memory, method);
 }
+#endif
