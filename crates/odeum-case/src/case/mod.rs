@@ -212,10 +212,12 @@ fn read_ensemble(
         }
         None => Some(TimeSpec::new(model.as_ref().and_then(|model| model.span))),
     };
-    if let (Some(EnsembleSpec { table: Some(table), .. }), Some(time)) = (&ensemble, &time)
-        && let Some(warning) = table.at_other_times(time.span)
+    if let (Some(model), Some(ensemble)) = (&model, &ensemble)
+        && let Some(table) = &ensemble.table
     {
-        findings.push(warning);
+        let span = time.as_ref().and_then(|time| time.span);
+        let warnings = [table.at_other_times(span), table.times_alone(ensemble, model)];
+        warnings.into_iter().flatten().for_each(|warning| findings.push(warning));
     }
     let all: Vec<&str> = Method::all().iter().map(Method::name).collect();
     let usual = match root.holds("system", "mechanism") {

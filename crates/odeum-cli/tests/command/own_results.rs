@@ -326,7 +326,9 @@ fn states_of_other_times_than_the_start_are_told() {
     }
     let said = |name: &str, span: &str, columns: &str| {
         folder.write("n.toml", case(span, &format!("table = \"{name}.npz\"\n{columns}")));
-        folder.odeum(&["check", "n.toml"]).well().err
+        let err = folder.odeum(&["check", "n.toml"]).well().err;
+        // Lines are wrapped.
+        err.split_whitespace().collect::<Vec<&str>>().join(" ")
     };
     let columns = "columns = { x = \"x\", k = \"k\", t_start = \"t\" }";
     for (name, span, found) in [
@@ -343,7 +345,10 @@ fn states_of_other_times_than_the_start_are_told() {
         ("one", "[10.0, 20.0]", ["1 of 1 systems start at another time", "starts at t = 10"]),
     ] {
         let err = said(name, span, "");
-        for part in found.into_iter().chain(["t_start = \"t\"", "n.toml:6:"]) {
+        // What differs between its systems is read with their states.
+        let columns =
+            if name == "one" { columns.replace("k = \"k\", ", "") } else { columns.to_owned() };
+        for part in found.into_iter().chain([&columns, "n.toml:6:"]) {
             assert!(err.contains(part), "`{part}` is not in:\n{err}");
         }
     }
@@ -354,7 +359,27 @@ fn states_of_other_times_than_the_start_are_told() {
         ("whole", "[0.0, 10.0]", ""),
     ] {
         let err = said(name, span, more);
-        assert!(!err.contains("another time"), "{name} {span}: {err}");
+        assert!(!err.contains("warning"), "{name} {span}: {err}");
+    }
+    // The advice keeps what is read.
+    let err = said("early", "[10.0, 20.0]", "columns = [\"x\"]\nsweep = { k = [2.0] }");
+    assert!(err.contains("columns = { x = \"x\", t_start = \"t\" }"), "{err}");
+    // Times without what the systems had come to by then.
+    for (more, unread) in [
+        ("columns = { t_start = \"t\" }", Some("x and k")),
+        ("columns = { x = \"x\", t_start = \"t\" }", Some("k")),
+        ("columns = { x = \"x\", t_end = \"t\" }", Some("k")),
+        ("columns = { x = \"x\", t_start = \"t\" }\nsweep = { k = [2.0] }", None),
+        ("columns = [\"k\"]", None),
+    ] {
+        let err = said("early", "[0.0, 20.0]", more);
+        let found = err.contains("times of the result are read, but not its ");
+        assert_eq!(found, unread.is_some(), "{more}: {err}");
+        if let Some(unread) = unread {
+            for part in [format!("but not its {unread} -->"), "k = \"k\" }".to_owned()] {
+                assert!(err.contains(&part), "`{part}` is not in:\n{err}");
+            }
+        }
     }
 }
 
@@ -456,6 +481,13 @@ fn bad_rows_are_errors_or_end_as_their_systems() {
     assert_eq!([&y[..2], &y[8..]].concat(), good["y"].f64(), "the others have their bits");
     assert!(y[2].is_nan() && y[4..8] == [3.0, 0.0, 4.0, 0.0], "{y:?}");
     assert_eq!(t, [1.0, 0.0, 0.0, 0.0, 1.0]);
+    // As a table: who had no start has neither a last state nor another time than the others.
+    let on = lenient.replace("t.csv", "a.npz").replace("[0.0, 1.0]", "[1.0, 2.0]");
+    let said = folder.write("n.toml", on).odeum(&["check", "n.toml"]).well();
+    assert!(said.err.contains("system 1 (table row 1, from 0) has no state"), "{}", said.err);
+    for part in ["failed in the run", "another time"] {
+        assert!(!said.err.contains(part), "{}", said.err);
+    }
     // Systems of several a row, a word in a number's place, times that are none, and no good row.
     let copies = format!("{lenient}count = 2\n");
     folder.write("c.toml", copies).odeum(&["run", "c.toml"]).well();

@@ -27,6 +27,11 @@ pub enum ColumnTarget {
     End,
 }
 
+/// The column of starts of the time span.
+const START: &str = "t_start";
+/// The column of its ends.
+const END: &str = "t_end";
+
 /// The columns of a table that are used, one row a system.
 #[derive(Clone, Debug)]
 pub struct TableData {
@@ -39,7 +44,11 @@ pub struct TableData {
     /// Of a result of `odeum run`, unless columns of it are chosen: parameters that its systems share, and their values.
     pub(crate) shared: Vec<(usize, f64)>,
     /// Of a result of `odeum run`, the times its systems came to.
-    pub(crate) ended: Option<Ended>,
+    pub(crate) ended: Vec<Ended>,
+    /// Of a result, the variables that it gives where the case file chooses none.
+    pub(crate) of_result: Vec<usize>,
+    /// Names of what the columns of a file give, with those of the columns.
+    pub(crate) read: Vec<(String, String)>,
     /// It is a result, which says what its numbers are.
     pub(crate) is_result: bool,
     /// Where the case file names it.
@@ -86,7 +95,7 @@ pub(super) struct RawTable {
     pub(super) shared: Vec<(String, f64)>,
     /// The species of it are mass fractions, whatever the case file has.
     pub(super) masses: bool,
-    pub(super) ended: Option<Ended>,
+    pub(super) ended: Vec<Ended>,
     /// What to do where the names are none.
     pub(super) hint: Option<String>,
     /// Lines after the header that are comments.
@@ -117,7 +126,7 @@ impl RawTable {
             used: None,
             shared: Vec::new(),
             masses: false,
-            ended: None,
+            ended: Vec::new(),
             hint: None,
             comments: 0,
             warnings: Vec::new(),
@@ -178,6 +187,18 @@ pub(super) fn read(
                     by columns = [\"T\", \"p\"]";
         return field.refuse(message, help);
     }
+    let names = raw.names.as_deref().unwrap_or_default();
+    let usual = raw.used.iter().flatten();
+    let of_result = usual.filter_map(|column| model.variable(&names[*column])).collect();
+    let pair = |wanted: &Wanted| {
+        let name = match wanted.target {
+            ColumnTarget::Variable(variable) => &model.variables[variable].name,
+            ColumnTarget::Start => START,
+            ColumnTarget::End => END,
+        };
+        Some((name.to_owned(), names.get(wanted.column)?.clone()))
+    };
+    let pairs = wanted.iter().filter_map(pair).collect();
     let mut used: Vec<(ColumnTarget, Vec<f64>)> = Vec::new();
     let mut first: Option<(usize, usize)> = None;
     let mut good = true;
@@ -187,7 +208,6 @@ pub(super) fn read(
             let (of, rows) = *first.get_or_insert((column, values.len()));
             if values.len() != rows {
                 good = false;
-                let names = raw.names.as_deref().unwrap_or_default();
                 let name = |column: usize| names.get(column).map_or("", String::as_str);
                 let reason = format!(
                     "array `{}` has {} values, but `{}` has {rows}",
@@ -243,6 +263,8 @@ pub(super) fn read(
         columns: used,
         shared,
         ended: raw.ended,
+        of_result,
+        read: pairs,
         is_result: raw.masses,
         source_span: field.source_span(),
     })
@@ -320,16 +342,24 @@ pub(super) fn of_columns(
         findings.push(source_span.error(message).help("give at least one row"));
         return None;
     }
-    let (name, shared) = ("table".to_owned(), Vec::new());
-    let (ended, is_result) = (None, false);
-    good.then_some(TableData { name, rows, columns, shared, ended, is_result, source_span })
+    good.then_some(TableData {
+        name: "table".to_owned(),
+        rows,
+        columns,
+        shared: Vec::new(),
+        ended: Vec::new(),
+        of_result: Vec::new(),
+        read: Vec::new(),
+        is_result: false,
+        source_span,
+    })
 }
 
 fn target(model: &Model, name: &str, source_span: &SourceSpan) -> Result<ColumnTarget, Finding> {
     match (model.variable(name), name) {
         (Some(variable), _) => Ok(ColumnTarget::Variable(variable)),
-        (None, "t_start") => Ok(ColumnTarget::Start),
-        (None, "t_end") => Ok(ColumnTarget::End),
+        (None, START) => Ok(ColumnTarget::Start),
+        (None, END) => Ok(ColumnTarget::End),
         _ => names::variable(model, name, source_span).map(ColumnTarget::Variable),
     }
 }

@@ -2,7 +2,9 @@
 
 use super::numpy::{broken, checked};
 use super::{ColumnTarget, RawTable, TableData};
+use crate::case::EnsembleSpec;
 use crate::case::reader::SourceSpan;
+use crate::model::Model;
 use odeum_io::Finding;
 use odeum_io::npz::Npz;
 use odeum_io::number::{count, rounded};
@@ -13,14 +15,19 @@ use std::path::Path;
 /// A named column of numbers.
 type Column = (String, Vec<f64>);
 
-/// When the systems of a result ended, row by row.
-#[derive(Clone, Debug)]
+/// When a system of a result ended.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
-    /// The time each came to.
-    t: Vec<f64>,
+    /// Its row.
+    row: usize,
+    /// The time it came to.
+    t: f64,
     /// The end of its span.
-    span: Vec<f64>,
+    end: f64,
 }
+
+/// Names that a message lists.
+const NAMED: usize = 6;
 
 /// Times that differ by less than this, of the larger, are one: those of many steps have roundings.
 const SAME: f64 = 1e-9;
@@ -29,16 +36,15 @@ impl TableData {
     /// Warns of systems that start at another time than their states are of. All may have come to one time and start at
     /// another, as where each part of a cycle begins at zero, but not where the span goes on from theirs.
     pub(crate) fn at_other_times(&self, span: Option<(f64, f64)>) -> Option<Finding> {
-        let (ended, (start, _)) = (self.ended.as_ref()?, span?);
+        let (start, _) = span?;
         if self.column(ColumnTarget::Start).is_some() {
             return None;
         }
         let same = |a: f64, b: f64| (a - b).abs() <= SAME * a.abs().max(b.abs());
-        let together = ended.t.iter().all(|t| same(*t, ended.t[0]));
-        let is_other = |t: f64, end: f64| !same(t, start) && (!together || same(end, start));
-        let rows = ended.t.iter().zip(&ended.span).enumerate();
-        let mut others = rows.filter(|(_, (t, end))| is_other(**t, **end));
-        let (row, (t, _)) = others.next()?;
+        let together = self.ended.iter().all(|one| same(one.t, self.ended[0].t));
+        let is_other = |one: &&Ended| !same(one.t, start) && (!together || same(one.end, start));
+        let mut others = self.ended.iter().filter(is_other);
+        let Ended { row, t, .. } = others.next()?;
         let message = format!(
             "{} of {} systems start at another time than their states are of, row {row} (from 0) the \
              first",
@@ -48,10 +54,45 @@ impl TableData {
         let finding = self.source_span.error(message).into_warning();
         let [t, start] = [*t, start].map(|t| rounded(t, 9));
         let found = format!("ended at t = {t}, starts at t = {start}");
-        Some(finding.found(found).help(
-            "start each where it ended, with t_start = \"t\" in `columns`; nothing to do where the \
-             equations do not depend on time and all are to run for as long",
-        ))
+        Some(finding.found(found).help(format!(
+            "start each where it ended, with {}; nothing to do where the equations do not depend on \
+             time and all are to run for as long",
+            self.columns_with([("t_start", "t")])
+        )))
+    }
+
+    /// Warns where times of a result are read and not all that its systems would start with: they would start with
+    /// values of the case, which are of other times.
+    pub(crate) fn times_alone(&self, ensemble: &EnsembleSpec, model: &Model) -> Option<Finding> {
+        self.column(ColumnTarget::Start).or(self.column(ColumnTarget::End))?;
+        let unread = self.of_result.iter().filter(|variable| !ensemble.varies(**variable));
+        let unread: Vec<&str> = unread.map(|v| model.variables[*v].name.as_str()).collect();
+        let shown = match &unread[..] {
+            [] => return None,
+            [all @ .., last] if (1..NAMED).contains(&all.len()) => {
+                format!("{} and {last}", all.join(", "))
+            }
+            [last] => (*last).to_owned(),
+            all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+        };
+        let message = format!("times of the result are read, but not its {shown}");
+        let finding = self.source_span.error(message).into_warning();
+        let columns = self.columns_with(unread.into_iter().map(|name| (name, name)));
+        let help = "systems start with those of the case; to go on with those of the result give";
+        Some(finding.help(format!("{help} {columns}")))
+    }
+
+    /// The `columns` that read what is read, and more.
+    fn columns_with<'a>(&'a self, more: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+        let read = self.read.iter().map(|(name, column)| (name.as_str(), column.as_str()));
+        let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        let pair = |(name, column): (&str, &str)| match name.chars().all(is_bare) {
+            true => format!("{name} = {column:?}"),
+            false => format!("{name:?} = {column:?}"),
+        };
+        let pairs: Vec<String> = more.into_iter().map(pair).collect();
+        let pairs: Vec<String> = read.map(pair).chain(pairs).collect();
+        format!("columns = {{ {} }}", pairs.join(", "))
     }
 }
 
@@ -66,7 +107,8 @@ struct Columns {
     shared: Vec<(String, f64)>,
     masses: bool,
     failed: usize,
-    ended: Option<Ended>,
+    /// When those ended that ran.
+    ended: Vec<Ended>,
 }
 
 /// The table of an archive with arrays of these names; `None` where it is none of Odeum's results.
@@ -124,11 +166,12 @@ fn of_run(npz: &mut Npz, gas: bool) -> Result<Columns, String> {
     let (states, params) = (npz.texts("state_names")?, npz.texts("param_names")?);
     let y = named("y", states, npz.array("y")?.columns)?;
     let p = named("params", params, npz.array("params")?.columns)?;
-    let status = npz.column("status")?;
-    let success = |number: &f64| {
-        Status::from_number(*number as u8).is_some_and(|status: Status| status.is_success())
-    };
-    let failed = status.iter().filter(|number| !success(number)).count();
+    let status: Vec<Option<Status>> =
+        npz.column("status")?.into_iter().map(|number| Status::from_number(number as u8)).collect();
+    // Those without a start have no good state and no time: as rows of this table they have no start either.
+    let had_start = |status: &Option<Status>| *status != Some(Status::InvalidStart);
+    let success = |status: &Option<Status>| status.is_some_and(|status| status.is_success());
+    let failed = status.iter().filter(|status| had_start(status) && !success(status)).count();
     let mut columns = Columns { failed, ..Columns::default() };
     if gas {
         columns.masses = true;
@@ -143,7 +186,9 @@ fn of_run(npz: &mut Npz, gas: bool) -> Result<Columns, String> {
     }
     let t = npz.column("t")?;
     let spans = npz.array("span").ok().and_then(|span| span.columns.into_iter().nth(1));
-    columns.ended = spans.map(|span| Ended { t: t.clone(), span });
+    let times = t.iter().zip(spans.into_iter().flatten()).enumerate().zip(&status);
+    let ran = times.filter(|(_, status)| had_start(status));
+    columns.ended = ran.map(|((row, (t, end)), _)| Ended { row, t: *t, end }).collect();
     columns.others.push(("t".to_owned(), t));
     Ok(columns)
 }
