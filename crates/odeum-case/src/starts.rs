@@ -1,6 +1,6 @@
 //! Whether every system has a state to start from, and what is made of compositions of gases.
 
-use crate::case::{Case, SourceSpan};
+use crate::case::{Case, ColumnTarget, SourceSpan};
 use crate::gas::{self, COMPOSITION, Gas, Mixture};
 use crate::levels::Beyond;
 use crate::members::Members;
@@ -44,7 +44,7 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
     for system in 0..members.len() {
         let values = members.values(system);
         let is_finite = values.iter().all(|x| x.is_finite());
-        let start = gas.map(|gas| gas.start(&values));
+        let start = gas.filter(|_| is_finite).map(|gas| gas.start(&values));
         if let (Some(gas), Some(Ok(state))) = (gas, &start)
             && !gas.reactor.kinetics().data_hold_at(state[0])
         {
@@ -53,7 +53,7 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
         }
         let state = match &start {
             Some(state) => state.as_ref().ok(),
-            None => Some(&values),
+            None => gas.is_none().then_some(&values),
         };
         if let (Some(beyond), Some(state)) = (&mut beyond, state) {
             beyond.look(system, state[beyond.component()]);
@@ -159,9 +159,15 @@ fn not_finite(case: &Case, members: &Members<'_>, system: usize) -> Finding {
     let values = members.values(system);
     let bad = values.iter().position(|x| !x.is_finite()).unwrap_or(0);
     let name = &case.model.variables[bad].name;
+    // What perturbs a cell that is no number is not to blame.
+    let bad_cell = case.ensemble.table.as_ref().filter(|table| {
+        let row = system / (members.len() / table.rows);
+        table.column(ColumnTarget::Variable(bad)).is_some_and(|cells| !cells[row].is_finite())
+    });
     let row = row(case, members, system);
     let message = format!("system {system}{row} has no state to start from: `{name}` is no number");
-    let finding = match case.source_span_of(bad) {
+    let source_span = bad_cell.map(|table| &table.source_span);
+    let finding = match source_span.or_else(|| case.source_span_of(bad)) {
         Some(source_span) => source_span.error(message),
         None => Finding::error(message).in_file(case.source.name()).field("system"),
     };

@@ -488,6 +488,10 @@ fn bad_rows_are_errors_or_end_as_their_systems() {
     for part in ["failed in the run", "another time"] {
         assert!(!said.err.contains(part), "{}", said.err);
     }
+    // What is perturbed was no number before.
+    let perturbed = format!("{lenient}perturb = {{ of = \"a\", absolute = 0.1 }}\n");
+    let said = folder.write("p.toml", perturbed).odeum(&["check", "p.toml"]).well();
+    assert!(said.err.contains("field: ensemble.table"), "{}", said.err);
     // Systems of several a row, a word in a number's place, times that are none, and no good row.
     let copies = format!("{lenient}count = 2\n");
     folder.write("c.toml", copies).odeum(&["run", "c.toml"]).well();
@@ -531,6 +535,11 @@ fn gases_without_a_start_end_as_their_systems() {
     }
     let bad = "invalid start";
     assert_eq!(statuses(&folder, "a.npz"), ["success", bad, bad, bad, bad, "success"]);
+    folder.write("t.csv", "T,H2,O2\n,0.1,0.9\n1300,0.1,0.9\n").write("e.toml", &case);
+    let said = folder.odeum(&["check", "e.toml"]).well();
+    for part in ["`T` is no number", "give a finite number"] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
     let result = npz::read(&folder.path("a.npz"));
     let n = result["y"].shape[1];
     for array in ["y", "y0"] {
