@@ -123,6 +123,16 @@ def test_swept_spans_are_obeyed_however_systems_are_integrated(tmp_path):
     np.testing.assert_array_equal(late.y[1], van_der_pol().solve((0.5, 1)).y)
 
 
+def test_a_span_that_no_system_has_is_refused():
+    runs = van_der_pol()(mu=[1.0, 2.0], t_start=[0.0, 1.0], t_end=[5.0, 6.0])
+    for swept in (runs, van_der_pol().sweep(t_start=[0.0, 1.0], t_end=[5.0])):
+        with pytest.raises(od.InputError, match="the table gives each system its own span"):
+            swept.solve((0, 1))
+    with pytest.raises(od.InputError, match="number of times, but there is no span"):
+        runs.solve(save=3)
+    np.testing.assert_array_equal(runs.solve().t, [5.0, 6.0])
+
+
 def test_arrays_that_change_later_change_no_ensemble_and_no_result():
     mu, x = np.array([1.0, 1000.0]), np.array(2.0)
     for runs in (van_der_pol().sweep(mu=mu), van_der_pol()(mu=mu, x=x), van_der_pol().table({"mu": mu})):

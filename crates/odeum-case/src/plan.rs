@@ -1,7 +1,7 @@
 //! From a case file to a run: what the library and this machine say to it.
 
 use crate::available::{Free, Working, available_memory};
-use crate::case::{Case, EnsembleSpec, Precision, SourceSpan, SourceSpans};
+use crate::case::{Case, EnsembleSpec, Precision, SourceSpan, SourceSpans, TableData};
 use crate::device::threads_of;
 use crate::members::Members;
 use crate::{starts, steps};
@@ -182,10 +182,8 @@ fn options(case: &Case) -> Options {
 
 /// Every system must have a span, from the case file, the table or the problem.
 fn check_span(case: &Case, findings: &Findings) -> Option<()> {
-    use crate::case::ColumnTarget::{End, Start};
     let table = case.ensemble.table.as_ref();
-    let given = |target| table.is_some_and(|table| table.column(target).is_some());
-    if case.time.span.is_some() || (given(Start) && given(End)) {
+    if case.time.span.is_some() || table.is_some_and(TableData::has_spans) {
         return Some(());
     }
     let finding = Finding::error("over what time span?").field("time.span");

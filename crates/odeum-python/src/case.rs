@@ -144,6 +144,7 @@ impl Case {
         systems: Option<PyBuffer<u64>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
+        self.refuse_idle_span(py)?;
         let plan = self.plan(py)?;
         let systems = numbers_of(py, &plan, systems)?;
         match self.case.run.precision {
@@ -160,6 +161,7 @@ impl Case {
         systems: Option<PyBuffer<u64>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(SolutionOnGpu, Option<Py<PyAny>>)> {
+        self.refuse_idle_span(py)?;
         let plan = self.plan(py)?;
         let systems = numbers_of(py, &plan, systems)?;
         match self.case.run.precision {
@@ -236,6 +238,13 @@ impl Case {
         let plan = plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))?;
         self.shape.get_or_init(|| plan.members.shape().to_vec());
         Ok(plan)
+    }
+
+    /// Refuses a span that no system has.
+    fn refuse_idle_span(&self, py: Python<'_>) -> PyResult<()> {
+        let findings = Findings::default();
+        self.case.idle_span().into_iter().for_each(|error| findings.push(error));
+        tell(py, &findings)
     }
 
     /// Names and lengths of the axes.

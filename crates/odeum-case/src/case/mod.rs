@@ -87,6 +87,18 @@ impl Case {
         perturbed.or_else(swept).or_else(of_table)
     }
 
+    /// An error where the case gives a span and the table gives each system its own.
+    pub fn idle_span(&self) -> Option<Finding> {
+        self.ensemble.table.as_ref().filter(|table| table.has_spans())?;
+        let source_span = self.source_spans.find("span")?;
+        // Without a span of the case it is the place of the section.
+        (source_span.field == "time.span").then(|| {
+            let help =
+                "leave `span` out; or, that all systems have it, the columns t_start and t_end";
+            source_span.error("the table gives each system its own span").help(help)
+        })
+    }
+
     /// A warning where a picture is asked for and there is nothing to draw.
     pub fn undrawn(&self) -> Option<Finding> {
         let source_span = self.source_spans.find("svg")?;
@@ -191,6 +203,7 @@ fn read_ensemble(
     let beside = system::Beside { folder, tabled, mechanisms: &mechanisms, inputs: &inputs };
     let mut model =
         system.and_then(|section| system::read(&section, &beside, &mut source_spans, findings));
+    let is_handed = given.is_some();
     let ensemble = match root.get("ensemble") {
         Some(field) => field.section().and_then(|section| {
             let table = ensemble::Table { folder, given, inputs: &inputs };
@@ -202,13 +215,15 @@ fn read_ensemble(
         gas::take_untabled(model, ensemble);
         gas::tell_unwritten(model, ensemble);
     }
+    let table = ensemble.as_ref().and_then(|ensemble| ensemble.table.as_ref());
+    let own_spans = table.is_some_and(TableData::has_spans);
     let time = match root.get("time") {
         Some(field) => {
             source_spans.put("span", field.source_span());
             let model = model.as_ref();
-            field
-                .section()
-                .and_then(|section| time::read(&section, model, &mut source_spans, findings))
+            field.section().and_then(|section| {
+                time::read(&section, model, own_spans, &mut source_spans, findings)
+            })
         }
         None => Some(TimeSpec::new(model.as_ref().and_then(|model| model.span))),
     };
@@ -294,6 +309,10 @@ fn read_ensemble(
         source: Arc::clone(source),
     };
     case.undrawn().into_iter().for_each(|warning| findings.push(warning));
+    // Programs that hand a table over may ask for what a case holds before they know its spans.
+    if !is_handed {
+        case.idle_span().into_iter().for_each(|error| findings.push(error));
+    }
     Some(case)
 }
 

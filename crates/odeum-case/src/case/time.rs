@@ -65,10 +65,11 @@ impl TimeSpec {
     }
 }
 
-/// Reads the section; without a model, names are not looked up.
+/// Reads the section, where a table may give systems their `own_spans`; without a model, names are not looked up.
 pub(super) fn read(
     section: &Section<'_>,
     model: Option<&Model>,
+    own_spans: bool,
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<TimeSpec> {
@@ -104,7 +105,7 @@ pub(super) fn read(
                     source_spans.put(Argument::new("save_at").at(i), item.source_span());
                 }
             }
-            read_save(&field, span.flatten()).map(Some)
+            read_save(&field, span.flatten().filter(|_| !own_spans)).map(Some)
         }
     };
     let until = section.get("until").map(|field| {
@@ -126,7 +127,10 @@ fn read_save(field: &Field<'_>, span: Option<(f64, f64)>) -> Option<Values> {
     if field.is_table() && span.is_none() {
         let section = field.section()?;
         if !(section.has("from") || section.has("to")) {
-            let message = format!("`{}` has a number of times, but there is no span", field.name);
+            let message = format!(
+                "`{}` has a number of times, but there is no span of all systems",
+                field.name
+            );
             return field
                 .refuse(message, "give `from` and `to` as well, or list the times, as [1.0, 2.0]");
         }

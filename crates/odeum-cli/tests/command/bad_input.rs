@@ -213,6 +213,25 @@ fn spans_and_times() {
         &folder,
         &["number of times, but there is no span", "--> a.toml:8:8", "`from` and `to`"],
     );
+    // A span that no system has, and times spaced over it.
+    folder.write("t.csv", "a,t_start,t_end\n1.0,0.0,10.0\n2.0,0.0,20.0\n");
+    let table = "[ensemble]\ntable = \"t.csv\"\n";
+    folder.write("a.toml", format!("{DECAY}{table}"));
+    refused_in(
+        &folder,
+        &["the table gives each system its own span", "--> a.toml:8:8", "leave `span` out"],
+    );
+    folder.write("a.toml", format!("{own_spans}{table}"));
+    refused_in(&folder, &["number of times, but there is no span", "--> a.toml:8:8"]);
+    let lorenz = with("[time]\nspan = [0.0, 1.0]\n", "[time]\nsave = { count = 3 }\n");
+    let (_, rest) = lorenz.split_once("[time]").unwrap();
+    let lorenz = format!("[system]\nproblem = \"lorenz\"\n[time]{rest}{table}");
+    folder.write("t.csv", "x,t_start,t_end\n1.0,0.0,0.1\n2.0,0.0,0.2\n").write("a.toml", &lorenz);
+    refused_in(&folder, &["number of times, but there is no span"]);
+    folder.write("a.toml", lorenz.replace("save = { count = 3 }\n", ""));
+    folder.odeum(&["check", "a.toml"]).well();
+    folder.write("a.toml", format!("{DECAY}{table}columns = {{ a = \"x\", t_end = \"t_end\" }}\n"));
+    folder.odeum(&["check", "a.toml"]).well();
 }
 
 #[test]

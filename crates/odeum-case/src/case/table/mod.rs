@@ -64,6 +64,12 @@ impl TableData {
         })
     }
 
+    /// True where it gives each system its own span.
+    pub fn has_spans(&self) -> bool {
+        let given = |target| self.column(target).is_some();
+        given(ColumnTarget::Start) && given(ColumnTarget::End)
+    }
+
     /// The values that it gives something.
     pub fn column(&self, wanted: ColumnTarget) -> Option<&[f64]> {
         self.columns.iter().find(|(target, _)| *target == wanted).map(|(_, values)| &values[..])
