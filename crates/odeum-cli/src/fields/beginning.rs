@@ -10,6 +10,7 @@ use crate::report::{Exact, Style, note, show};
 use odeum_case::FieldPlan;
 use odeum_fields::{Checkpoint, Clock, Field, Precision};
 use odeum_io::checkpoint::field::{self as checkpoint, Header};
+use odeum_io::file::is_there;
 use odeum_io::{Finding, Target};
 use std::path::PathBuf;
 
@@ -31,7 +32,7 @@ pub(super) fn find<T: Precision>(
     others: &[PathBuf],
 ) -> Result<Beginning<T>, Finding> {
     let case = plan.case;
-    let Beginning { header, start } = read(plan, field, args, target)?;
+    let Beginning { mut header, start } = read(plan, field, args, target)?;
     if start.clock.t > case.time.until {
         let message = format!("the run has gone on to t = {} already", start.clock.t);
         return Err(match case.source_spans.find("end") {
@@ -43,9 +44,10 @@ pub(super) fn find<T: Precision>(
     if args.resume && !args.quiet {
         tell(plan, header.as_ref(), start.clock.t);
     }
-    match &header {
+    match &mut header {
         Some(header) => {
             go_on_without(Writer::<T>::lost(case, target, header)?, args)?;
+            show(&left_behind(header, others, target, start.clock.t), Exit::BadInput);
         }
         None if args.overwrite => former::clear(others, target, &case.inputs),
         None => {}
@@ -88,6 +90,22 @@ fn tell(plan: &FieldPlan<'_>, header: Option<&Header>, t: f64) {
             header.device
         ));
     }
+}
+
+/// Takes from a run the files that its case asks for no more, and tells of those that are there: they end where it goes on.
+fn left_behind(header: &mut Header, others: &[PathBuf], target: &Target, t: f64) -> Vec<Finding> {
+    let files = std::mem::take(&mut header.files);
+    let (own, left): (Vec<String>, Vec<String>) =
+        files.into_iter().partition(|end| others.contains(&target.file(end)));
+    header.files = own;
+    let left = left.iter().map(|end| target.file(end)).filter(|path| is_there(path));
+    let told = left.map(|path| {
+        Finding::warning("the run goes on without a file that it has begun")
+            .in_file(path.display().to_string())
+            .found(format!("it ends at about t = {}, and [output] has it no more", Exact(t)))
+            .help("remove it; one up to the end is written by a run that starts anew, with --overwrite")
+    });
+    told.collect()
 }
 
 /// Files that are missing end a run that would go on, unless the user does without them.

@@ -35,7 +35,7 @@ fn states(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
     let (output, place) = (&case.output, frames::place(&case.output, target));
     let mut files = Vec::new();
     if output.every.is_some() {
-        files.push(place.folder());
+        files.extend(output.has_pictures().then(|| place.folder()));
     } else {
         let names = frames::picture_names(output, case.problem.model.species());
         files.extend(names.iter().map(|stem| place.file(stem, 0, "png")));

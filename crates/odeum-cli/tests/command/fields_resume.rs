@@ -296,6 +296,36 @@ fn a_run_that_goes_on_replaces_what_it_writes_only() {
     resumed("0.9").well();
 }
 
+/// Files that a run has begun and its case asks for no more end early: they are told, and none of the result's.
+#[test]
+fn files_that_are_asked_for_no_more_are_told() {
+    let folder = Folder::new();
+    let case = CASE
+        .replace("[13, 12, 11]", "[4, 3, 2]")
+        .replace("[\"vti\", \"zarr\", \"png\"]", "FORMATS");
+    let case = |until: &str, formats: &str, structure: &str| {
+        case.replace("0.6", until).replace("FORMATS", formats) + structure
+    };
+    let structure = "structure = { every = 7 }\n";
+    let all = case("0.3", "[\"vti\", \"zarr\"]", structure);
+    folder.write("a.toml", all).odeum(&["run", "a.toml"]).well();
+    let less = case("0.6", "[]", "");
+    let said = folder.write("a.toml", less).odeum(&["run", "a.toml", "--resume"]).well();
+    let gone = ["a.frames", "a.pvd", "a.structure.csv", "a.zarr"];
+    for name in gone {
+        assert!(said.err.contains(&format!("--> {name}\n")), "{name} is not in:\n{}", said.err);
+    }
+    for part in ["goes on without a file that it has begun", "ends at about t = 0.3", "remove it"] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    let about = npz::read(&folder.path("a.npz")).remove("about").unwrap().texts().remove(0);
+    assert!(about.contains(r#""files":["csv","lines.csv"]"#), "{about}");
+    // Once.
+    folder.write("a.toml", case("0.9", "[]", ""));
+    let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert!(!said.err.contains("goes on without"), "{}", said.err);
+}
+
 /// A result is gone on from only beside its own states: a run that replaced them and failed leaves none.
 #[test]
 fn no_run_goes_on_beside_states_of_another() {

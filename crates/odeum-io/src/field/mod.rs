@@ -54,7 +54,7 @@ pub trait Format<T>: Sync {
     /// Its name in `output.formats`.
     fn key(&self) -> &'static str;
 
-    /// Files and folders that a run would replace, but for the folder of numbered files.
+    /// Files and folders that a run would replace, the folder of numbered files among them.
     fn files(&self, place: &Place) -> Vec<PathBuf>;
 
     /// Whether these are folders.

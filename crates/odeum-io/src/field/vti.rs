@@ -17,7 +17,10 @@ impl<T: Precision> Format<T> for Vti {
     }
 
     fn files(&self, place: &Place) -> Vec<PathBuf> {
-        vec![place.target.file(if place.numbered { "pvd" } else { "vti" })]
+        match place.numbered {
+            true => vec![place.target.file("pvd"), place.folder()],
+            false => vec![place.target.file("vti")],
+        }
     }
 
     fn bytes(&self, state: u128) -> u128 {
