@@ -43,6 +43,9 @@ pub(crate) trait Job {
     /// Bytes on the disk of all that is written, about.
     fn disk_bytes(&self) -> u128;
 
+    /// Removes what a killed run has left with the names of files that the one which goes on writes anew.
+    fn take_back(&self, _target: &Target) {}
+
     /// Makes ready what can be refused before anything is written.
     fn prepare(&self) -> Result<Self::Ready, Finding>;
 
@@ -91,6 +94,9 @@ fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
     refuse_to_replace(job, &target, args).map_err(Stop::bad)?;
     refuse_another_kind(job, &target).map_err(Stop::bad)?;
     let ready = job.prepare().map_err(Stop::bad)?;
+    if args.resume {
+        job.take_back(&target);
+    }
     target.probe(job.disk_bytes()).map_err(Stop::bad)?;
     let room = target.room(job.result_bytes());
     job.go(ready, Ground { args, target: &target, room })

@@ -17,7 +17,7 @@ use odeum_case::results::Results;
 use odeum_case::{Described, Overrides, Plan, Precision, device};
 use odeum_io::checkpoint::ensemble::LATER;
 use odeum_io::file::Room;
-use odeum_io::{Finding, Findings, Target, ensemble, parallel};
+use odeum_io::{Finding, Findings, Target, ensemble, former, parallel};
 use odeum_ode::solution::Summary;
 use odeum_ode::{Compiled, Monitor, Status};
 use std::marker::PhantomData;
@@ -95,6 +95,10 @@ impl<T: Compiled> Job for EnsembleJob<'_, T> {
 
     fn disk_bytes(&self) -> u128 {
         disk_space(self.plan)
+    }
+
+    fn take_back(&self, target: &Target) {
+        former::take_back(target, &self.others(target));
     }
 
     fn prepare(&self) -> Result<(), Finding> {

@@ -138,6 +138,30 @@ fn a_run_that_goes_on_replaces_what_it_writes_only() {
     assert!(folder.has("a.parquet") && folder.read("a.csv") != b"old");
 }
 
+/// A run that was killed while its files got their names has given some of them theirs, and its result is whole beside its place.
+#[test]
+fn killed_while_files_get_their_names_and_resumed_is_bitwise_equal() {
+    let folder = Folder::new();
+    let case = format!("{CASE}[output]\nformats = [\"csv\", \"parquet\"]\n");
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    let ends = ["npz", "csv", "saved.csv", "parquet", "saved.parquet"];
+    let whole = ends.map(|end| folder.read(&format!("a.{end}")));
+    ends.iter().for_each(|end| std::fs::remove_file(folder.path(&format!("a.{end}"))).unwrap());
+    let killed_at = |args: &[&str], bytes: u64| {
+        let mut child =
+            folder.start(&[&["run", "a.toml", "--checkpoint-every", "0"], args].concat());
+        wait_for_checkpoint(&folder, bytes);
+        signal(&child, "-KILL");
+        child.wait().unwrap();
+    };
+    killed_at(&[], 3_000_000);
+    folder.write("a.csv", &whole[1]).write(".a.npz.part", &whole[0]);
+    // Also where the run that goes on is killed too.
+    killed_at(&["--resume"], 8_000_000);
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert!(ends.map(|end| folder.read(&format!("a.{end}"))) == whole);
+}
+
 /// A checkpoint of a run that was killed half way.
 fn half_way() -> (Folder, Vec<u8>) {
     let folder = Folder::new();
