@@ -329,6 +329,35 @@ fn pictures_of_sweeps_have_titles_that_fit_and_units_that_are_known() {
     }
 }
 
+/// Names of lines, ticks and titles have as many digits as tell their values apart.
+#[test]
+fn pictures_of_sweeps_tell_values_apart() {
+    let output = "[output]\nformats = [\"svg\"]\n";
+    let until = "[0.0, 1.0]\nuntil = { b = { rises_to = 0.5 } }";
+    let decay =
+        DECAY.replace("[0.0, 1.0]", until).replace("{ k = 2.0 }", "{ k = 2.0, q = 0.0, r = 0.0 }");
+    let folder = Folder::new();
+    let lines = |sweep: &str| -> Vec<String> {
+        folder.write("a.toml", format!("{decay}[ensemble.sweep]\n{sweep}\n{output}"));
+        folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+        let svg = String::from_utf8(folder.read("a.svg")).unwrap();
+        svg.lines().map(|line| line.trim().to_owned()).collect()
+    };
+    let names = "a = [1.0, 2.0]\nk = [2.0001, 2.0002, 2.0003]\nq = [1e6, 1000001.0, 1000002.0]";
+    let found = lines(names);
+    for name in ["k = 2.0001", "k = 2.0002", "k = 2.0003"] {
+        assert!(found.iter().any(|line| line == name), "{name}: {found:?}");
+    }
+    assert!(found.iter().any(|line| line.contains("q = 1.000001e6")), "{found:?}");
+    let found = lines("q = { from = 2451545.0, to = 2451546.0, count = 5 }");
+    let mut ticks: Vec<&String> = found.iter().filter(|line| line.starts_with("2.4515")).collect();
+    let all = ticks.len();
+    ticks.dedup();
+    assert!(all > 5 && ticks.len() == all, "{ticks:?}");
+    let found = lines("a = [1.0, 2.0]\nk = [2.0, 2.5]");
+    assert!(found.iter().any(|line| line == "k = 2.5"), "{found:?}");
+}
+
 /// What is drawn of `{ b = k a (q - 2)² }`, which comes to its level unless k is small or q is 2: the title, and the
 /// points of lines.
 fn drawn(ensemble: &str) -> (String, Vec<Vec<[f64; 2]>>) {

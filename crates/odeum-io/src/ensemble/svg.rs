@@ -7,9 +7,11 @@ use crate::finding::Finding;
 use crate::number::rounded;
 use crate::target::Target;
 use odeum_ode::{Scalar, Status};
+use plotters::coord::ranged1d::Ranged;
 use plotters::prelude::*;
 use std::collections::HashMap;
 use std::io::Write;
+use std::ops::Range;
 
 /// The picture as a format.
 pub(super) struct Svg;
@@ -53,6 +55,9 @@ impl<T: Scalar> Writer<T> for Svg {
 
 /// Lines drawn, one for each value of the second axis.
 const LINES: usize = 6;
+
+/// Digits with which no two numbers are alike.
+const DIGITS: usize = 17;
 
 /// Characters that fit above the picture.
 const WIDEST: usize = 90;
@@ -171,11 +176,13 @@ fn lines(about: &About<'_>, view: &View, times: &HashMap<usize, f64>) -> Vec<Lin
     let Some((second, values)) = &view.lines else {
         return vec![line(String::new(), &view.fixed)];
     };
-    let name = sweep[*second].0;
+    let (name, all) = &sweep[*second];
+    let drawn: Vec<f64> = values.iter().map(|at| all[*at]).collect();
+    let digits = digits_apart(&drawn);
     let of = |at: &usize| {
         let mut fixed = view.fixed.clone();
         fixed[*second] = *at;
-        line(format!("{name} = {}", rounded(sweep[*second].1[*at], 3)), &fixed)
+        line(format!("{name} = {}", rounded(all[*at], digits)), &fixed)
     };
     values.iter().map(of).filter(|(_, parts)| !parts.is_empty()).collect()
 }
@@ -230,7 +237,11 @@ fn render(
         |k: &usize| *k != view.across && view.lines.as_ref().is_none_or(|(second, _)| second != k);
     let mut others: Vec<String> = (0..sweep.len())
         .filter(is_fixed)
-        .map(|k| format!("{} = {}", sweep[k].0, rounded(sweep[k].1[view.fixed[k]], 3)))
+        .map(|k| {
+            let ((name, values), at) = (&sweep[k], view.fixed[k]);
+            let beside = &values[at.saturating_sub(1)..values.len().min(at + 2)];
+            format!("{name} = {}", rounded(values[at], digits_apart(beside)))
+        })
         .collect();
     // One row and one copy of all is drawn.
     let systems: usize = about.shape.iter().map(|(_, len)| len).product();
@@ -250,6 +261,8 @@ fn render(
     let unit = if about.is_direct { "" } else { " [s]" };
     let root = SVGBackend::with_string(text, (860, 520)).into_drawing_area();
     root.fill(&WHITE)?;
+    let [x_digits, y_digits] =
+        [(&across, 5), (&up, 4)].map(|(axis, least)| tick_digits(axis, least));
     let mut chart = ChartBuilder::on(&root)
         .margin(16)
         .caption(title, ("sans-serif", 18))
@@ -261,8 +274,8 @@ fn render(
         .light_line_style(WHITE)
         .x_desc(x_name)
         .y_desc(format!("time of the event{unit}"))
-        .x_label_formatter(&|x| rounded(*x, 5))
-        .y_label_formatter(&|y| rounded(*y, 4))
+        .x_label_formatter(&|x| rounded(*x, x_digits))
+        .y_label_formatter(&|y| rounded(*y, y_digits))
         .label_style(("sans-serif", 14))
         .draw()?;
     for (i, (label, parts)) in lines.iter().enumerate() {
@@ -286,6 +299,25 @@ fn render(
     }
     root.present()?;
     Ok(())
+}
+
+/// Digits that say which number is meant, three at least.
+fn digits_apart(values: &[f64]) -> usize {
+    let are_apart = |digits: &usize| {
+        let pairs =
+            values.iter().enumerate().flat_map(|(i, a)| values[..i].iter().map(move |b| (a, b)));
+        pairs.filter(|(a, b)| a != b).all(|(a, b)| rounded(*a, *digits) != rounded(*b, *digits))
+    };
+    (3..DIGITS).find(are_apart).unwrap_or(DIGITS)
+}
+
+/// Digits that tell the ticks of an axis apart.
+fn tick_digits(axis: &Axis, least: usize) -> usize {
+    let Range { start, end } = axis.range();
+    // No two ticks are closer, but for powers of ten and their multiples, which have one digit.
+    let closest = (end - start) / 50.0;
+    let digits = (start.abs().max(end.abs()) / closest).log10().ceil() as usize + 1;
+    digits.clamp(least, DIGITS)
 }
 
 /// A title in so many characters as the picture is wide; what it is of stays whole where there is room.
