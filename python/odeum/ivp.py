@@ -29,6 +29,8 @@ from odeum.system import System
 _METHODS = {"RK45": "dopri5", "Radau": "radau"}
 # Where case files have what is an argument under another name here.
 _ARGUMENTS = {
+    "states": "y0",
+    "params": "args[0]",
     "time.save": "t_eval",
     "time.span": "t_span",
     "span": "t_span",
@@ -120,7 +122,7 @@ def solve_ivp(
         Start and end.
     y0 : array_like
         Initial states [*batch, n]. Of a `System`, names along the last axis, as arrays of pandas and xarray have, say
-        which state is which.
+        which state is which. Those of a `Reactor` are refused unless they are those of a gas: see `Session.states`.
     method : str
         ``"RK45"`` (that is ``dopri5``), ``"Radau"``, or a method of `odeum.methods()`.
     t_eval : array_like, optional

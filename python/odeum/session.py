@@ -110,7 +110,12 @@ class Session(Fixed, Ended):
 
     @property
     def states(self) -> Floats:
-        """A copy of the states [n, M]; set it to set those of all systems. Labels of pandas and xarray say which is which."""
+        """A copy of the states [n, M]; set it to set those of all systems. Labels of pandas and xarray say which is which.
+
+        States of reactors that are those of no gas are refused. Who changes mass fractions sets ``m`` too, the sum of Y/W:
+        ``states[-1] = 1 / gas.mean_molecular_weight(states[1:-1].T)``. Temperatures and mass fractions may lie where starts
+        may, and as far outside as those of the session do, temperatures by `temperature_margin` more.
+        """
         return np.asarray(self._raw.states())
 
     @states.setter
@@ -135,7 +140,7 @@ class Session(Fixed, Ended):
 
         ``torch.from_dlpack(session.states_on_gpu)``; it shows the new states after each advance, and what is written
         to it are states of the session. An advance waits for the work that was given to the GPU before. The memory
-        lives as long as somebody has such an array.
+        lives as long as somebody has such an array. What is written is not looked at: of reactors see `states`.
         """
         array = self._raw.states_on_gpu
         if array is None:

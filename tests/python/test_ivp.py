@@ -547,3 +547,28 @@ def test_a_call_after_the_first_traces_nothing_but_the_function():
         "solve of one system:",
         min(timeit.repeat(lambda: system.solve((0.0, 0.1)), number=100, repeat=3)) / 100,
     )
+
+
+def test_y0_that_is_no_gas_is_refused():
+    """Half of `m` was a flame of 2892 K for 2836 K, with success."""
+    gas = od.Mechanism("mechanisms/hydrogen-burke-2012.yaml")
+    Y = gas.at_equivalence_ratio(1.0, "H2", "O2:1, N2:3.76")
+    m = 1 / gas.mean_molecular_weight(Y)
+    reactor = gas.reactor("constant pressure", fuel="H2", oxidizer="O2:1, N2:3.76")
+
+    def solve(T, Y, m, p=5e5):
+        y0 = [good, np.r_[T, Y, m]]
+        return od.solve_ivp(reactor, (0, 1e-6), y0, method="rodas5p", args=(p,))
+
+    good = np.r_[1100.0, Y, m]
+    assert solve(1200.0, Y, m).success.all()
+    for bad, words in [
+        ((1100.0, Y, 0.5 * m), "`m` is .*, while its mass fractions give .*mean_molecular_weight"),
+        ((1100.0, 2 * Y, m), "the mass fractions sum to (2|1.9)"),
+        ((9000.0, Y, m), "temperature 9000 K"),
+    ]:
+        with pytest.raises(od.InputError, match=f"y0: found system 1: {words}"):
+            solve(*bad)
+    for p, system in ((-5e5, 0), ([1e5, 0.0], 1)):
+        with pytest.raises(od.InputError, match=rf"args\[0\]: found system {system}: pressure"):
+            solve(1100.0, Y, m, p)

@@ -314,3 +314,37 @@ def test_what_is_set_of_sessions_is_refused():
             setattr(session, name, 1.0)
     session.states = np.zeros((2, 15))
     assert not session.states.any()
+
+
+def test_states_that_are_those_of_no_gas_are_refused():
+    """A code that changed mass fractions and left `m` had flames that were 71 K off, with success."""
+    gas = od.Mechanism("mechanisms/hydrogen-burke-2012.yaml")
+    air = {"fuel": "H2", "oxidizer": "O2:1, N2:3.76"}
+    runs = gas.reactor("constant pressure").sweep(T=[1050.0, 1100.0], p=[5 * od.atm], **air)
+    session = runs.session(rtol=1e-8)
+    session.advance((0, 1e-6))
+    before = session.states
+    names = session.state_names
+
+    def changed(name, value):
+        states = before.copy()
+        states[names.index(name), 1] = value
+        return states
+
+    mixed = before.copy()
+    mixed[names.index("H2"), 1] += 0.1
+    mixed[names.index("N2"), 1] -= 0.1
+    for bad, words in [
+        (mixed, "`m` is .*, while its mass fractions give .*mean_molecular_weight"),
+        (changed("m", 0.0), "`m` is 0, while"),
+        (changed("T", 20_000.0), "temperature 20000 K is more than 10 K outside"),
+        (changed("T", -5.0), "temperature -5 K"),
+        (changed("OH", -0.1), "fraction -0.1 of OH"),
+        (np.concatenate([before[:1], 2 * before[1:]]), "sum to .*set `m`"),
+    ]:
+        with pytest.raises(od.InputError, match=f"states: found system [01]: .*{words}"):
+            session.states = bad
+        assert np.array_equal(session.states, before)
+    mixed[-1] = 1 / gas.mean_molecular_weight(mixed[1:-1].T)
+    session.states = mixed
+    assert np.array_equal(session.states, mixed) and not session.advance((1e-6, 1e-5)).any()

@@ -1,7 +1,11 @@
 //! Gases that react: from temperature, pressure and composition to the state of a reactor.
 
+mod states;
+
 use odeum_kinetics::{Reactor, StateError};
 use std::sync::Arc;
+
+pub use states::Bounds;
 
 /// A reactor and how its composition is given.
 #[derive(Clone, Debug)]

@@ -8,7 +8,8 @@ use crate::session::Session;
 use crate::solution::{Arrays, Solution};
 use crate::solution_on_gpu::SolutionOnGpu;
 use crate::watch::watch;
-use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Values};
+use odeum_case::gas::{Bounds, Gas};
+use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Start, Values};
 use odeum_io::{Findings, Source};
 use odeum_ode::{Compiled, Inputs, Monitor, Solver};
 use pyo3::buffer::PyBuffer;
@@ -197,6 +198,7 @@ impl Case {
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
         let given = GivenSystems::new(systems, states, params, span, keep);
         let given = given.map_err(|error| raise(py, error))?;
+        self.check_gas(&given).map_err(|error| raise(py, error))?;
         match self.case.run.precision {
             Precision::F64 => self.run_arrays::<f64>(py, &given, progress),
             Precision::F32 => self.run_arrays::<f32>(py, &given, progress),
@@ -216,6 +218,7 @@ impl Case {
     ) -> PyResult<(SolutionOnGpu, Option<Py<PyAny>>)> {
         let given = GivenSystems::new(systems, states, params, span, false);
         let given = given.map_err(|error| raise(py, error))?;
+        self.check_gas(&given).map_err(|error| raise(py, error))?;
         match self.case.run.precision {
             Precision::F64 => self.run_arrays_on_gpu::<f64>(py, &given, progress),
             Precision::F32 => self.run_arrays_on_gpu::<f32>(py, &given, progress),
@@ -308,7 +311,7 @@ impl Case {
         let (session, raised) = watch(py, &Monitor::new(), None, work)?;
         raised.map_or(Ok(()), Err)?;
         let session = session.map_err(|error| raise(py, error))?;
-        Ok(Session::new(session, [self.case.model.dim(), systems.len()]))
+        Ok(Session::new(session, [self.case.model.dim(), systems.len()], self.gas().cloned()))
     }
 
     fn run_arrays<T: Compiled + Element>(
@@ -329,6 +332,22 @@ impl Case {
     ) -> PyResult<(SolutionOnGpu, Option<Py<PyAny>>)> {
         let (solver, monitor) = (self.solver_of_arrays(py)?, Monitor::new());
         watched_on_gpu(py, &monitor, progress, || given.solve_on_gpu::<T>(solver, &monitor))
+    }
+
+    /// The gas of which states are made.
+    fn gas(&self) -> Option<&Gas> {
+        match &self.case.model.start {
+            Start::Gas(gas) => Some(gas),
+            Start::Direct => None,
+        }
+    }
+
+    /// Refuses systems of the caller that are no gas, where they are to be.
+    fn check_gas(&self, given: &GivenSystems) -> Result<(), odeum_ode::Error> {
+        let Some(gas) = self.gas() else { return Ok(()) };
+        let (states, params) = given.doubles();
+        gas.check_states(&states, &Bounds::new(gas))?;
+        gas.check_params(&params)
     }
 
     /// The solver for systems of the caller.

@@ -83,16 +83,29 @@ impl GivenSystems {
         [self.states.components().count(), self.params.components().count(), sets]
     }
 
+    /// The states [n, M] and parameters [m, sets] in double precision.
+    pub(crate) fn doubles(&self) -> (Vec<f64>, Vec<f64>) {
+        let [n, m, sets] = self.sizes();
+        let (mut states, mut params) = (vec![0.0; n * self.systems], vec![0.0; m * sets]);
+        self.copy_to(&mut states, &mut params);
+        (states, params)
+    }
+
+    fn copy_to<T: Compiled>(&self, states: &mut [T], params: &mut [T]) {
+        let sets = self.sizes()[2];
+        let rows = self.states.components().zip(states.chunks_exact_mut(self.systems));
+        let of_params = self.params.components().zip(params.chunks_exact_mut(sets));
+        copy(rows.chain(of_params).collect());
+    }
+
     /// Copies the systems to states [n, M] and parameters [m, sets].
     fn copied<'a, T: Compiled>(
         &self,
         states: &'a mut [T],
         params: &'a mut [T],
     ) -> Result<Inputs<'a, T>, Error> {
-        let [n, m, sets] = self.sizes();
-        let rows = self.states.components().zip(states.chunks_exact_mut(self.systems));
-        let of_params = self.params.components().zip(params.chunks_exact_mut(sets));
-        copy(rows.chain(of_params).collect());
+        let [n, m, _] = self.sizes();
+        self.copy_to(states, params);
         let inputs = Inputs::new(ArrayRef::component_major(states, n)?, self.span)?;
         match self.params.are_shared() {
             true => inputs.with_shared_params(params),
