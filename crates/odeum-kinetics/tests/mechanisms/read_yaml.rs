@@ -6,6 +6,10 @@ use odeum_kinetics::read::{self, Read, ReadErrors};
 const ELEMENTARY: &str = "equation: H + O2 <=> O + OH";
 const FALLOFF: &str = "equation: H + O2 (+M) <=> HO2 (+M), type: falloff, \
                        low-P-rate-constant: {A: 1e18, b: 0, Ea: 0}, high-P-rate-constant: {A: 1e13, b: 0, Ea: 0}";
+const PLOG: &str = "type: pressure-dependent-Arrhenius, \
+                    rate-constants: [{P: 1 atm, A: 1e13, b: 0, Ea: 0}]";
+const CHEBYSHEV: &str = "type: Chebyshev, temperature-range: [300, 2000], \
+                         pressure-range: [1 atm, 2 atm], data: [[8]]";
 const K: &str = "rate-constant: {A: 1e13, b: 0, Ea: 0}";
 
 /// With further entries of the phase, and reactions between the brackets of a mapping.
@@ -197,11 +201,7 @@ fn reactions_with_m_beside_a_named_collider() {
 /// `write_yaml` of Cantera 3.2 writes an efficiency of one of a collider that a tabulated rate has in memory.
 #[test]
 fn a_named_collider_of_a_table_is_one_more_factor() {
-    let tables = [
-        "type: pressure-dependent-Arrhenius, rate-constants: [{P: 1 atm, A: 1e13, b: 0, Ea: 0}]",
-        "type: Chebyshev, temperature-range: [300, 2000], pressure-range: [1 atm, 2 atm], data: [[8]]",
-    ];
-    for table in tables {
+    for table in [PLOG, CHEBYSHEV] {
         let with = |more: &str| format!("equation: 2 H + AR <=> H2 + AR, {table}{more}");
         let read =
             |more: &str| mechanism("", &[&with(more)]).unwrap_or_else(|e| panic!("{more}: {e}"));
@@ -271,9 +271,10 @@ fn reactions_of_declared_species() {
         format!("equation: 2 H + HE <=> H2 + HE, type: three-body, {K}"),
         format!("equation: 2 H + HE <=> H2 + HE, efficiencies: {{HE: 2}}, {K}"),
         FALLOFF.replace("+M", "+HE"),
+        format!("equation: 2 H + HE <=> H2 + HE, {PLOG}"),
     ] {
-        let problem = problem(declared, &[&reaction, &elementary]);
-        assert!(problem.contains("'HE' is not a species"), "{problem}");
+        let errors = mechanism(declared, &[&reaction, &elementary]).unwrap_err();
+        assert!(errors.problems[0].found.contains("'HE' is not a species"), "{errors}");
         let read = mechanism(&skip, &[&reaction, &elementary]).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(read.mechanism.n_reactions(), 1, "{reaction}");
     }
@@ -386,4 +387,29 @@ fn orders_of_colliders_need_a_type() {
     let elementary = mechanism("", &[&format!("{reaction}, type: elementary")]).unwrap();
     let reaction = &elementary.mechanism.reactions[0];
     assert!(reaction.third_body.is_none() && reaction.orders.contains(&(6, 0.5)), "{reaction:?}");
+}
+
+/// Cantera has a factor of the collider beside the one of its order; here the order took its place, with success.
+#[test]
+fn orders_of_colliders_of_a_table_are_refused() {
+    for table in [PLOG, CHEBYSHEV] {
+        for equation in [
+            "HO2 + H => OH + O + H, nonreactant-orders: true",
+            "HO2 + H => OH + O + H",
+            "HO2 + 2 H => OH + O + 2 H, efficiencies: {H: 1.0}",
+            "HO2 + H + H2 => OH + O + H + H2, efficiencies: {H: 1.0}",
+        ] {
+            let problem =
+                problem("", &[&format!("equation: {equation}, orders: {{H: 0.5}}, {table}")]);
+            assert!(
+                problem.contains("an order of H, which is taken for a third body"),
+                "{problem}"
+            );
+            assert!(problem.contains("leave the order out"), "{problem}");
+        }
+        // No collider: two species stand on both sides.
+        let equation = "HO2 + 2 H => OH + O + 2 H, orders: {H: 0.5}";
+        let read = mechanism("", &[&format!("equation: {equation}, {table}")]).unwrap();
+        assert!(read.mechanism.reactions[0].orders.contains(&(0, 0.5)), "{table}");
+    }
 }

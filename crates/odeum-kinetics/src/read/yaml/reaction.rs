@@ -53,6 +53,10 @@ impl Law {
             Law::Chebyshev => &["temperature-range", "pressure-range", "data"],
         }
     }
+
+    fn is_tabulated(self) -> bool {
+        matches!(self, Law::Plog | Law::Chebyshev)
+    }
 }
 
 fn law(kind: &str) -> Option<Law> {
@@ -123,11 +127,20 @@ pub(super) fn read(
             return None;
         }
     };
-    let only = collider.as_deref().filter(|name| *name != "M");
+    let factor = factor_of_table(law, &equation, &efficiencies);
+    let only = collider.as_deref().or(factor.as_deref()).filter(|name| *name != "M");
     if skip_unknown_colliders && only.is_some_and(|name| !species.contains_key(name)) {
         return None;
     }
-    let is_tabulated = matches!(law, Law::Plog | Law::Chebyshev);
+    let orders = fields.numbers("orders", log)?;
+    if let Some(name) = factor.filter(|name| orders.iter().any(|(other, _)| other == name)) {
+        let found = format!("an order of {}, which is taken for a third body", quote(&name));
+        let remedy =
+            "leave the order out: the rate has the concentration of a third body as a factor";
+        log.error(node.line, text, found, remedy);
+        return None;
+    }
+    let is_tabulated = law.is_tabulated();
     // So Cantera writes a species on both sides, which is one more factor of the rate with and without it.
     let is_factor = matches!(&efficiencies[..], [(name, 1.0)] if equation.has_on_both_sides(name));
     if is_tabulated && is_factor && matches!(default_efficiency, None | Some(0.0)) {
@@ -155,7 +168,7 @@ pub(super) fn read(
         collider,
         efficiencies,
         default_efficiency,
-        orders: fields.numbers("orders", log)?,
+        orders,
         duplicate: fields.flag("duplicate", log),
         skip_unknown_colliders,
     };
@@ -195,10 +208,24 @@ pub(super) fn is_declared(node: &Node, species: &HashMap<String, usize>) -> bool
     if let Some(law) = law {
         // What is wrong is told where the reaction is read.
         let _ = collider(law, &mut equation, &efficiencies);
+        if law.is_tabulated() {
+            let _ = equation::take_collider(&mut equation, false, &efficiencies);
+        }
     }
     let terms = equation.reactants.iter().chain(&equation.products).map(|(name, _)| name);
     let mut names = terms.chain(entries("orders").iter().map(|entry| &entry.key));
     names.all(|name| name == "M" || species.contains_key(name))
+}
+
+/// The species of a tabulated rate that Cantera takes for its third body. It is one more factor of the rate, as a reactant
+/// without an order of its own is.
+fn factor_of_table(
+    law: Law,
+    equation: &Equation,
+    efficiencies: &[(String, f64)],
+) -> Option<String> {
+    let mut equation = law.is_tabulated().then(|| equation.clone())?;
+    equation::take_collider(&mut equation, false, efficiencies).ok().flatten()
 }
 
 /// The collider of an equation, which is taken off its sides where the rate law has one; or what is wrong and what
