@@ -5,11 +5,16 @@
 
 use odeum_core::random::{GAMMA, mix};
 
+/// A seed for one of several systems or runs, of which neighbouring seeds of all have others.
+#[must_use]
+pub fn seed_of(seed: u64, system: u64) -> u64 {
+    mix(mix(seed.wrapping_add(GAMMA)).wrapping_add(GAMMA.wrapping_mul(system + 1)))
+}
+
 /// 64 random bits for the `draw`-th number of a component of a system.
 fn bits(seed: u64, system: u64, component: u64, draw: u64) -> u64 {
-    let of_system = mix(mix(seed.wrapping_add(GAMMA)).wrapping_add(GAMMA.wrapping_mul(system + 1)));
     let counter = component.wrapping_mul(2).wrapping_add(draw).wrapping_add(1);
-    mix(of_system.wrapping_add(GAMMA.wrapping_mul(counter)))
+    mix(seed_of(seed, system).wrapping_add(GAMMA.wrapping_mul(counter)))
 }
 
 /// A number in (0, 1), never an end.

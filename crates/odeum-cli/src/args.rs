@@ -152,7 +152,7 @@ pub(crate) struct MechanismArgs {
 #[command(after_help = "\
 Without options these are the conditions of table 2 of Curtis, Niemeyer & Sung (2017): nine runs,
 and 1,000 (hydrogen) or 500 (methane) steps of 100 particles in each. The same seed gives the same
-states.
+states; runs of other seeds are independent of them.
 
 The result opens with numpy.load: t [M], T [M] in K, p [M] in Pa, Y [M, species], run [M],
 species_names; in the order of runs, times, particles. It is a table of a case file as it is:

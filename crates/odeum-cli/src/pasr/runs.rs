@@ -3,6 +3,7 @@
 use super::{Database, Feeds, refused};
 use crate::args::PasrRuns;
 use clap::{Args, FromArgMatches};
+use odeum_case::random;
 use odeum_io::Finding;
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::constants::ONE_ATM;
@@ -25,8 +26,8 @@ impl PasrRuns {
                 settings.tau_pair = self.tau_pair.unwrap_or(settings.tau_pair);
                 settings.n_residence_times = self.residence_times;
                 settings.feed = if self.non_premixed { Feed::NonPremixed } else { Feed::Premixed };
-                // Runs of one call differ in their random choices too.
-                settings.seed = self.seed.wrapping_add(all.len() as u64);
+                // Runs of one call, and of calls with other seeds, differ in their random choices too.
+                settings.seed = random::seed_of(self.seed, all.len() as u64);
                 all.push(settings);
             }
         }

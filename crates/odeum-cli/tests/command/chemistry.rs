@@ -287,6 +287,25 @@ fn states_of_a_stirred_reactor() {
     folder.odeum(&again).refused(&["exists already", "a.npz", "--overwrite"]);
 }
 
+/// Run 1 of a seed was run 0 of the next one, bit by bit.
+#[test]
+fn runs_of_neighbouring_seeds_share_no_random_numbers() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    let temperatures = |seed: &str| {
+        let args = ["pasr", "h2.yaml", "--temperature", "800,800", "--pressure", "1"];
+        let more = ["--particles", "10", "--residence-times", "0.2", "--seed", seed, "--overwrite"];
+        folder.odeum(&[&args[..], &more].concat()).well();
+        let all = npz::read(&folder.path("pasr.npz"))["T"].f64();
+        let (first, second) = all.split_at(all.len() / 2);
+        [first.to_vec(), second.to_vec()]
+    };
+    let runs = [temperatures("0"), temperatures("1")].concat();
+    for (k, run) in runs.iter().enumerate() {
+        assert!(!runs[..k].contains(run), "run {k}");
+    }
+}
+
 #[test]
 fn states_of_a_stirred_reactor_outside_the_data_are_told() {
     let folder = Folder::new();

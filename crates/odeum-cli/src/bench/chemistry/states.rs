@@ -37,7 +37,10 @@ impl States {
         })?;
         let conditions = PasrSettings::published_conditions().into_iter().zip(0..);
         let settings: Vec<PasrSettings> = conditions
-            .map(|((t, p), seed)| PasrSettings { seed, ..feeds.settings(t, p) })
+            .map(|((t, p), run)| PasrSettings {
+                seed: random::seed_of(0, run),
+                ..feeds.settings(t, p)
+            })
             .collect();
         let database =
             Database::compute(kinetics, &settings, &Device::cpu(), &Monitor::new(), |_| {});
