@@ -214,16 +214,19 @@ def finished(
         raise raised
     # Mechanisms alone have data that end; of other results on a GPU the counts stay there.
     if "mechanism" in case.document.get("system", {}):
-        _tell_of_extrapolation(solution)
+        tell_of_extrapolation(solution.counts, "the solution")
     return solution
 
 
-def _tell_of_extrapolation(solution: Solution) -> None:
-    """Warns of systems with steps that ended where the data of their model do not reach."""
-    count = int(np.count_nonzero(solution.counts["outside"]))
+def tell_of_extrapolation(counts: Mapping[str, NDArray[np.uint32]], of: str) -> bool:
+    """Warns of systems with steps that ended where the data of their model do not reach, whose `counts` are those `of`
+    something; false where there are none."""
+    outside = counts["outside"]
+    count = int(np.count_nonzero(outside))
     if count:
         found = (
-            f"{count:,} of {len(solution):,} systems had states outside the model's data, for which it "
+            f"{count:,} of {outside.size:,} systems had states outside the model's data, for which it "
             "extrapolates, as temperatures beyond its polynomials"
         )
-        tell_findings([("warning", found, "", "", "", 'counts["outside"] of the solution has the steps')])
+        tell_findings([("warning", found, "", "", "", f'counts["outside"] of {of} has the steps')])
+    return count > 0

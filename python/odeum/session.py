@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum, _options
+from odeum._case import tell_of_extrapolation
 from odeum._convert import Floats, finite, single
 from odeum._ended import Ended
 from odeum._fixed import Fixed
@@ -48,6 +49,7 @@ class Session(Fixed, Ended):
 
     _raw: _odeum.Session
     _is_single: bool
+    _has_told: bool
 
     def __init__(self) -> None:
         raise TypeError("sessions are made by `Runs.session`")
@@ -69,6 +71,7 @@ class Session(Fixed, Ended):
         session = cls.__new__(cls)
         session._raw = raw
         session._is_single = is_single
+        session._has_told = False
         session.state_names = states
         session.axes = tuple(axes)
         session._status = np.full(systems, NOT_RUN, np.uint8)
@@ -77,6 +80,8 @@ class Session(Fixed, Ended):
 
     def advance(self, span: Any) -> NDArray[np.uint8]:
         """Integrates all systems over a span.
+
+        An `OdeumWarning` tells of the first advance in which reactors went beyond the thermodynamic data.
 
         Parameters
         ----------
@@ -106,6 +111,8 @@ class Session(Fixed, Ended):
             # Those of the advance before would be taken for those of this one.
             self._status = np.full(len(self), NOT_RUN, np.uint8)
             raise
+        if self._raw.is_gas and not self._has_told:
+            self._has_told = tell_of_extrapolation(self.counts, "the session, after each advance,")
         return self.status
 
     @property

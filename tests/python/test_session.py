@@ -9,6 +9,7 @@ import pickle
 import re
 import signal
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -348,3 +349,25 @@ def test_states_that_are_those_of_no_gas_are_refused():
     mixed[-1] = 1 / gas.mean_molecular_weight(mixed[1:-1].T)
     session.states = mixed
     assert np.array_equal(session.states, mixed) and not session.advance((1e-6, 1e-5)).any()
+
+
+def test_states_beyond_the_data_are_told_once_and_may_be_set():
+    """Sessions alone said nothing of what was extrapolated."""
+    air = {"fuel": "H2", "oxidizer": "O2:1"}
+    text = Path("mechanisms/hydrogen-burke-2012.yaml").read_text(encoding="utf-8")
+    narrow = od.Mechanism.from_text(
+        text.replace("[200, 1000, 3500]", "[200, 1000, 2000]"), name="narrow.yaml"
+    )
+    session = narrow.reactor("constant volume").sweep(T=[1200.0, 1300.0], **air).session()
+    with pytest.warns(od.OdeumWarning, match="2 of 2 systems had states outside the model's data"):
+        session.advance((0, 1e-3))
+    hot = session.states
+    assert (hot[0] > 2000).all()
+    hot[0] += 5.0
+    session.states = hot
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        session.advance((1e-3, 2e-3))
+    hot[0, 0] = 1e4
+    with pytest.raises(od.InputError, match="temperature 10000 K"):
+        session.states = hot

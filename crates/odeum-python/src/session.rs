@@ -162,6 +162,12 @@ impl Session {
         })
     }
 
+    /// True where states may lie outside the data of a mechanism.
+    #[getter]
+    fn is_gas(&self) -> bool {
+        self.gas.is_some()
+    }
+
     /// What the last advance cost [M, 8], named by `counts()`.
     #[getter]
     fn stats(&self, py: Python<'_>) -> PyResult<Array> {
