@@ -445,6 +445,24 @@ fn a_study_of_chemistry_writes_its_document() {
     assert!(said.err.contains("the mechanism has no c2h5oh"), "{}", said.err);
 }
 
+/// They were left out without a word, and 12 reactors measured where 40 were asked for.
+#[test]
+fn a_study_tells_of_states_that_it_leaves_out() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    let pasr = ["pasr", "h2.yaml", "--temperature", "800", "--pressure", "1", "--particles", "4"];
+    folder.odeum(&[&pasr[..], &["--residence-times", "2.52", "-o", "s.npz"]].concat()).well();
+    let bench = ["bench", "chemistry", "--mechanism", "h2.yaml", "--states", "s.npz"];
+    let study = |systems: &str| {
+        let more = ["--parts", "orders", "--threads", "1", "--systems", systems];
+        folder.odeum(&[&bench[..], &more].concat()).well().err
+    };
+    let told = study("40");
+    assert!(told.contains("states of each run are left out: 12 of "), "{told}");
+    let silent = study("12");
+    assert!(!silent.contains("left out"), "{silent}");
+}
+
 /// What was measured before is drawn with what is measured now, and by itself.
 #[test]
 fn documents_of_chemistry_are_drawn() {

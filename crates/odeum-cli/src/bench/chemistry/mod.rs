@@ -87,7 +87,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let usual = if on_gpu && along_ignition { STATES_TO_COPY } else { STATES };
     let wanted = args.systems.first().filter(|_| !on_gpu).copied().unwrap_or(usual);
     let states = match saved {
-        Some(database) => States::of_database(&database, wanted),
+        Some(database) => {
+            let tell = |finding| {
+                show(&[finding], Exit::Success);
+            };
+            States::of_database(&database, wanted, tell)
+        }
         None if along_ignition => States::along_ignition(&kinetics, wanted)?,
         None => States::of_pasr(&kinetics, wanted)?,
     };

@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::pasr::{Database, Feeds};
 use odeum_case::random;
 use odeum_io::Finding;
+use odeum_io::number::count;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::PasrSettings;
 use odeum_kinetics::{Kinetics, Reactor};
@@ -45,11 +46,15 @@ impl States {
         let database =
             Database::compute(kinetics, &settings, &Device::cpu(), &Monitor::new(), |_| {});
         let database = database.map_err(|finding| (finding, Exit::Broken))?;
-        Ok(Self::of_database(&database, wanted))
+        Ok(Self::of_database(&database, wanted, |_| {}))
     }
 
-    /// Evenly spread over all runs, without the first states of each.
-    pub(crate) fn of_database(database: &Database, wanted: usize) -> States {
+    /// Evenly spread over all runs, without the first states of each; `tell` hears where so few remain that this matters.
+    pub(crate) fn of_database(
+        database: &Database,
+        wanted: usize,
+        tell: impl FnOnce(Finding),
+    ) -> States {
         let mut seen = BTreeMap::new();
         let mut kept: Vec<usize> = Vec::new();
         for (s, run) in database.runs.iter().enumerate() {
@@ -63,13 +68,23 @@ impl States {
         if kept.is_empty() {
             kept = (0..database.len()).collect();
         }
+        if kept.len() < wanted.min(database.len()) {
+            let message = format!(
+                "the first {} states of each run are left out: {} of {} remain",
+                count(LEFT_OUT as u64),
+                count(kept.len() as u64),
+                count(database.len() as u64)
+            );
+            let help = "for more states give `odeum pasr` more --particles or --residence-times";
+            tell(Finding::error(message).into_warning().help(help));
+        }
         let n = database.mass_fractions.len() / database.len().max(1);
         let state = |s: usize| {
             let y = database.mass_fractions[s * n..(s + 1) * n].to_vec();
             (database.temperatures[s], database.pressures[s], y)
         };
-        let count = wanted.min(kept.len());
-        let picked = (0..count).map(|i| kept[i * kept.len() / count]);
+        let picks = wanted.min(kept.len());
+        let picked = (0..picks).map(|i| kept[i * kept.len() / picks]);
         States(shuffled(picked.map(state).collect()))
     }
 
