@@ -3,7 +3,7 @@
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::{Precision, names};
-use crate::model::Model;
+use crate::model::{Model, Start};
 use odeum_core::Argument;
 use odeum_io::finding::Findings;
 use odeum_ode::controller::Law;
@@ -212,9 +212,16 @@ pub(super) fn read_tolerance(
         // The norm is told of: whether it has an absolute tolerance is not known.
         (None, None) => None,
         (None, _) => {
-            let help = "as atol = 1e-9: below it a component counts as zero; or one for each \
-                        state: atol = { x = 1e-9, others = 1e-6 }";
-            section.need("atol", help);
+            let is_gas = model.is_some_and(|model| matches!(model.start, Start::Gas(_)));
+            let (one, each) = match is_gas {
+                true => ("1e-15", "T = 1e-6, others = 1e-15"),
+                false => ("1e-9", "x = 1e-9, others = 1e-6"),
+            };
+            let help = format!(
+                "as atol = {one}: below it a component counts as zero; or one for each state: \
+                 atol = {{ {each} }}"
+            );
+            section.need("atol", &help);
             None
         }
     };

@@ -235,9 +235,9 @@ fn read_ensemble(
         warnings.into_iter().flatten().for_each(|warning| findings.push(warning));
     }
     let all: Vec<&str> = Method::all().iter().map(Method::name).collect();
-    let usual = match root.holds("system", "mechanism") {
-        true => "\"rodas5p\"",
-        false => "\"dopri5\", or \"rodas5p\" for a stiff system",
+    let (usual, atol) = match root.holds("system", "mechanism") {
+        true => ("\"rodas5p\"", "1e-15"),
+        false => ("\"dopri5\", or \"rodas5p\" for a stiff system", "1e-9"),
     };
     let help = format!("add [method] with name = {usual} (all: {})", all.join(", "));
     let method = root.need("method", &help).and_then(|field| field.section());
@@ -248,8 +248,8 @@ fn read_ensemble(
         let finding = source_span.error("`spectral_radius` both in [system] and in [method]");
         findings.push(finding.help("leave one of them out"));
     }
-    let help = "add [tolerance] with rtol = 1e-6 and atol = 1e-9";
-    let tolerance = root.need("tolerance", help).and_then(|field| field.section());
+    let help = format!("add [tolerance] with rtol = 1e-6 and atol = {atol}");
+    let tolerance = root.need("tolerance", &help).and_then(|field| field.section());
     let tolerance = tolerance.and_then(|section| {
         method::read_tolerance(&section, model.as_ref(), &mut source_spans, findings)
     });

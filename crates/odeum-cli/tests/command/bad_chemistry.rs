@@ -298,6 +298,16 @@ fn without_a_method_one_for_stiff_systems_is_named() {
     assert!(!said.err.contains("name = \"dopri5\""), "{}", said.err);
 }
 
+/// Followed to a terminal event, a gas with 1e-9 is warned of.
+#[test]
+fn without_a_tolerance_one_for_radicals_is_named() {
+    let without = with("[tolerance]\nrtol = 1e-6\natol = 1e-10\n", "");
+    let said = refused(without, &["add [tolerance] with", "atol = 1e-15"]);
+    assert!(!said.err.contains("1e-9"), "{}", said.err);
+    let said = refused(with("atol = 1e-10\n", ""), &["`atol` is missing", "others = 1e-15"]);
+    assert!(!said.err.contains("1e-9"), "{}", said.err);
+}
+
 #[test]
 fn explicit_methods_are_warned_of() {
     let folder = Folder::new();
