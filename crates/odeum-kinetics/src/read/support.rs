@@ -23,6 +23,8 @@ const fn no(name: &'static str, meaning: &'static str, remedy: &'static str) -> 
 pub(crate) const FIT: &str = "fit the rate by A, b and E or by PLOG, or leave the reaction out";
 /// Of what is no reaction of a gas.
 const REACTION: &str = "leave the reaction out";
+/// Of a file of surfaces.
+const SURFACES: &str = "give the mechanism of the gas, often chem.inp";
 /// Of what changes no rate.
 const NO_RATE: &str = "leave it out, which changes no rate";
 pub(crate) const DATA: &str = "give NASA7, NASA9, Shomate or constant-cp";
@@ -88,6 +90,15 @@ pub const FEATURES: &[Feature] = &[
     no("XSMI", "Chemkin: collision cross section of ions", REACTION),
     no("TDEP", "Chemkin: species temperature", FIT),
     no("HV", "Chemkin: photon", NO_RATE),
+    no("STICK", "Chemkin: surface reaction", REACTION),
+    no("COV", "Chemkin: surface reaction", REACTION),
+    no("ENRGDEP", "Chemkin: surface reaction", REACTION),
+    no("BOHM", "Chemkin: surface reaction", REACTION),
+    no("MWON", "Chemkin: correction of sticking coefficients", SURFACES),
+    no("MWOFF", "Chemkin: correction of sticking coefficients", SURFACES),
+    no("SITE", "Chemkin: species of a surface", SURFACES),
+    no("BULK", "Chemkin: species of a solid", SURFACES),
+    no("MATERIAL", "Chemkin: a surface", SURFACES),
     no("USRPROG", "Chemkin: rates written as code", FIT),
 ];
 

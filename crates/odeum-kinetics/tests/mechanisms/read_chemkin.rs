@@ -300,3 +300,28 @@ fn middle_temperatures_may_be_those_of_the_section() {
         assert!(message.contains(&expected), "{message}");
     }
 }
+
+/// Their names are right: advice to correct them, or to put the lines elsewhere, went in circles.
+#[test]
+fn surfaces_are_told_as_such() {
+    let gas = text(&SPECIES, "");
+    let problems = |more: &str| {
+        let errors = mechanism(&format!("{gas}{more}")).unwrap_err();
+        errors.problems.iter().map(|problem| problem.to_string()).collect::<Vec<String>>()
+    };
+    for section in
+        ["SITE/PT_SURF/ SDEN/2.72E-9/", "SITE SDEN/2.72E-9/", "BULK @PT_B/", "material W"]
+    {
+        let again = "SITE/OTHER/\nPT(O)\nEND\n";
+        let found = problems(&format!("{section}\nPT(S) H(S)\nEND\n{again}REACTIONS\nEND\n"));
+        let [problem] = &found[..] else { panic!("{found:?}") };
+        assert!(problem.contains("is not supported; give the mechanism of the gas"), "{problem}");
+    }
+    for line in ["STICK", "COV/H 0 0 0/", "ENRGDEP/H 0 0 0/", "BOHM"] {
+        let found = problems(&format!("REACTIONS\nH+OH=>H2O 1e10 0 0\n{line}\nEND\n"));
+        let [problem] = &found[..] else { panic!("{found:?}") };
+        assert!(problem.contains("leave the reaction out (Chemkin: surface"), "{problem}");
+    }
+    let found = problems("REACTIONS MWOFF\nH+OH=>H2O 1e10 0 0\nEND\n");
+    assert!(found.len() == 1 && found[0].contains("sticking coefficients"), "{found:?}");
+}

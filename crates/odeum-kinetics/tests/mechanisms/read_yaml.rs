@@ -413,3 +413,10 @@ fn orders_of_colliders_of_a_table_are_refused() {
         assert!(read.mechanism.reactions[0].orders.contains(&(0, 0.5)), "{table}");
     }
 }
+
+#[test]
+fn reactions_of_surfaces_without_a_type_are_told_as_such() {
+    let problem = problem("", &["equation: H + H => H2, sticking-coefficient: [1.0, 0, 0]"]);
+    assert!(problem.contains("'sticking-Arrhenius' is not supported"), "{problem}");
+    assert!(problem.contains("surface reactions"), "{problem}");
+}

@@ -1,6 +1,7 @@
 //! Sections of a Chemkin text.
 
 use crate::read::problem::{Log, quote};
+use crate::read::support;
 
 /// A line without comment, and its number from 1.
 pub(super) type Line<'a> = (usize, &'a str);
@@ -25,6 +26,8 @@ enum Section {
     Thermo,
     Reactions,
     Transport,
+    /// Species of a surface or of a solid.
+    Surface,
 }
 
 /// The section that a first word opens.
@@ -38,6 +41,16 @@ fn opens(word: &str) -> Option<Section> {
         "TRANSPORT" | "TRAN" => Section::Transport,
         _ => return None,
     })
+}
+
+/// What stands before the first `/` of a word.
+fn keyword(word: &str) -> String {
+    word.split('/').next().unwrap_or("").to_ascii_uppercase()
+}
+
+/// Whether a line outside of all sections begins one of a surface, as in `SITE/PT/ SDEN/2.7E-9/`.
+fn is_surface(word: &str) -> bool {
+    matches!(&*keyword(word), "SITE" | "BULK" | "MATERIAL")
 }
 
 /// `line` up to its comment.
@@ -85,7 +98,7 @@ impl<'a> Sections<'a> {
     /// which may lack the keyword.
     pub(super) fn split(&mut self, text: &'a str, start_in_thermo: bool, log: &mut Log) {
         let mut section = Section::Outside;
-        let mut ended = false;
+        let (mut ended, mut has_surfaces) = (false, false);
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim_end_matches(['\r', '\u{1a}']);
             let mut code = code(line);
@@ -118,7 +131,7 @@ impl<'a> Sections<'a> {
                     Section::Species => self.species.push((number, rest)),
                     Section::Thermo => self.thermo.push(((number, rest), Vec::new())),
                     Section::Reactions => self.reactions.push(((number, rest), Vec::new())),
-                    Section::Transport | Section::Outside => {}
+                    Section::Transport | Section::Surface | Section::Outside => {}
                 }
                 continue;
             }
@@ -139,7 +152,16 @@ impl<'a> Sections<'a> {
                         lines.push((number, code));
                     }
                 }
-                Section::Transport => {}
+                Section::Transport | Section::Surface => {}
+                Section::Outside if is_surface(word) => {
+                    section = Section::Surface;
+                    if !has_surfaces {
+                        has_surfaces = true;
+                        let keyword = keyword(word);
+                        let found = format!("the section '{keyword}' is not supported");
+                        log.error(number, "", found, &support::advice(&keyword, None));
+                    }
+                }
                 Section::Outside => {
                     let found = format!("'{}' outside of all sections", quote(code));
                     let remedy = "put it after ELEMENTS, SPECIES, THERMO or REACTIONS";

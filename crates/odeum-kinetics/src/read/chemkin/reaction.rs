@@ -126,6 +126,11 @@ fn set_unit(units: &mut UnitSystem, word: &str, line: usize, log: &mut Log) {
         "EVOLT" | "EVOL" | "EV" => ("activation-energy", "eV"),
         "MOLE" => ("quantity", "mol"),
         "MOLECULE" | "MOLEC" => ("quantity", "molec"),
+        _ if support::is_refused(&upper) => {
+            let what = format!("the keyword '{}' is not supported", quote(word));
+            log.error(line, "REACTIONS", what, &support::advice(&upper, None));
+            return;
+        }
         _ => {
             let what = format!("the unit '{}' is not known", quote(word));
             let remedy = "use CAL/MOLE, KCAL/MOLE, JOULES/MOLE, KJOULES/MOLE, KELVINS, EVOLTS, \

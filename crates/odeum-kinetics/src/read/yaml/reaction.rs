@@ -96,7 +96,12 @@ pub(super) fn read(
     text.require("equation", log)?;
     let text = text.text("equation", log)?;
     let fields = Fields::new(node, units, text, log);
-    let kind = fields.text("type", log).unwrap_or("");
+    let kind = match fields.text("type", log) {
+        Some(kind) => kind,
+        // So Cantera finds reactions of surfaces.
+        None if fields.get("sticking-coefficient").is_some() => "sticking-Arrhenius",
+        None => "",
+    };
     let Some(law) = law(kind) else {
         let remedy = support::advice(kind, Some(support::FIT));
         log.error(
