@@ -126,8 +126,10 @@ struct Run<T: Precision> {
     signals: Arc<Signals>,
     options: Options,
     simulation: Simulation<T>,
-    /// The state at the beginning of a call, where steps may become unstable in it.
+    /// The last state whose steps were judged, where they may become unstable: that at the beginning of a call, or of one before.
     stable: Option<Kept<T>>,
+    /// Whether a call was left on its way, so that steps were taken since the last judgement.
+    is_left: bool,
     /// Up to when steps are judged \[time\].
     judged: f64,
     /// Masses at the start.
@@ -145,8 +147,17 @@ impl<T: Real> Run<T> {
         stop_when_signalled(&mut simulation, &signals);
         signals.reached(start);
         let masses = simulation.summaries()?.iter().map(|summary| summary.mass).collect();
-        let (judged, elapsed) = (f64::NEG_INFINITY, Duration::ZERO);
-        Ok(Run { case, signals, options, simulation, stable: None, judged, masses, elapsed })
+        Ok(Run {
+            case,
+            signals,
+            options,
+            simulation,
+            stable: None,
+            is_left: false,
+            judged: f64::NEG_INFINITY,
+            masses,
+            elapsed: Duration::ZERO,
+        })
     }
 
     /// Whether steps may become unstable on the way.
@@ -154,9 +165,12 @@ impl<T: Real> Run<T> {
         !self.options.force && !matches!(self.options.steps, Steps::Adaptive(_))
     }
 
-    /// Keeps the present state: steps are judged at the end of every call, so that it is one they were
-    /// stable for.
+    /// Keeps the present state: steps are judged at the end of every call that is not left on its way, so that it is one they
+    /// were stable for.
     fn keep(&mut self) -> Result<(), Error> {
+        if self.is_left && self.stable.is_some() {
+            return Ok(());
+        }
         let before = self.stable.take();
         if !self.is_watched() {
             return Ok(());
@@ -200,6 +214,7 @@ impl<T: Real> Running for Run<T> {
             self.judged = self.judged.max(until);
         }
         self.keep()?;
+        self.is_left = true;
         let signals = &self.signals;
         let (mut last, mut looked, mut pace) =
             (self.simulation.counts().steps, Instant::now(), 1_u64);
@@ -218,6 +233,7 @@ impl<T: Real> Running for Run<T> {
         });
         self.signals.reached(self.simulation.t());
         self.elapsed += begun.elapsed();
+        self.is_left = !matches!(outcome, Ok(Outcome::Reached));
         outcome
     }
 
@@ -229,6 +245,7 @@ impl<T: Real> Running for Run<T> {
         };
         let (problem, device) = (&self.case.problem, &self.case.device);
         self.simulation = Simulation::resume(problem, stable, &self.options, device)?;
+        self.is_left = false;
         stop_when_signalled(&mut self.simulation, &self.signals);
         self.signals.reached(self.simulation.t());
         Ok(())

@@ -285,7 +285,7 @@ impl Simulation {
         let t = self.signals.t();
         let kept = match outcome {
             Outcome::Unstable(_) => {
-                format!("; the simulation is back at t = {t}, where this call began")
+                format!("; the simulation is back at t = {t}, where its steps were judged last")
             }
             _ => format!("; the simulation stands at t = {t}"),
         };

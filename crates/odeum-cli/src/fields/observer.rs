@@ -170,11 +170,13 @@ impl<T: Precision> Observer<'_, T> {
         self.outbox.text(Message::Mark, 0);
     }
 
-    /// Sends a checkpoint.
+    /// Sends a checkpoint, unless no run may go on from here: then that of before stays.
     pub(super) fn checkpoint(&mut self, simulation: &Simulation<T>) -> Result<(), Error> {
-        let room = self.outbox.room();
-        let (header, field) = (Box::new(self.header.clone()), simulation.snapshot()?);
-        self.outbox.copy(Message::Checkpoint { header, clock: simulation.clock(), field }, room);
+        if let Some(clock) = simulation.clock_to_keep()? {
+            let room = self.outbox.room();
+            let (header, field) = (Box::new(self.header.clone()), simulation.snapshot()?);
+            self.outbox.copy(Message::Checkpoint { header, clock, field }, room);
+        }
         self.last_checkpoint = Instant::now();
         Ok(())
     }

@@ -50,6 +50,35 @@ fn given_steps_that_are_not_stable_any_more_are_an_error() {
     assert!(!folder.has("a.npz"));
 }
 
+/// A window between two judgements, and checkpoints in it: the run that went on from one ended with w = -3e7, with success.
+#[test]
+fn a_run_that_was_not_stable_is_not_either_when_it_goes_on() {
+    let folder = Folder::new();
+    let case = r#"
+[system]
+species = ["u", "w"]
+equations = { u = "1", w = "0.1*lap(w) + 1e4*select(u > 0.5, select(u < 0.508, 1, 0), 0)*(1 - w)" }
+[grid]
+shape = [32, 1, 1]
+spacing = 1.0
+[initial]
+u = 0.0
+w = "0.5 + 0.3*cos(0.3*x)"
+[time]
+until = 1.5
+method = "euler"
+step = 0.001
+[run]
+checkpoint_steps = 1
+"#;
+    let parts = ["not stable on the way", "a.checkpoint is kept"];
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).failed(&parts);
+    for _ in 0..2 {
+        folder.odeum(&["run", "a.toml", "--resume"]).failed(&parts);
+        assert!(!folder.has("a.npz"));
+    }
+}
+
 #[test]
 fn waves_that_never_fade_have_a_method() {
     let folder = Folder::new();

@@ -66,6 +66,8 @@ pub struct Clock {
     pub growing: f64,
     /// Growth over the last steps that nothing but that has held, as ln of the factor, and their time \[time\].
     pub held: [f64; 2],
+    /// The largest value of the field as far as the equations explain it; infinite where all of it counts as explained.
+    pub explained: f64,
     /// Memory of the step-size controller.
     pub control: [f64; 4],
     /// What has been done.
@@ -97,6 +99,7 @@ impl Clock {
             growth: 0.0,
             growing: 0.0,
             held: [0.0; 2],
+            explained: f64::INFINITY,
             control: [0.0; 4],
             counts: Counts::default(),
         }
@@ -105,7 +108,7 @@ impl Clock {
     /// Refuses numbers that no simulation has.
     pub(super) fn check(&self) -> Result<(), Error> {
         let Clock { start, t, origin, next_step, radius, largest, floor, grown, .. } = *self;
-        let Clock { growth, growing, held: [exponents, time], .. } = *self;
+        let Clock { growth, growing, held: [exponents, time], explained, .. } = *self;
         for (name, x) in [("start", start), ("t", t), ("origin", origin), ("next_step", next_step)]
         {
             if !x.is_finite() {
@@ -122,6 +125,7 @@ impl Clock {
             ("growing", growing),
             ("held", exponents),
             ("held", time),
+            ("explained", explained),
         ];
         if let Some((name, x)) = sizes.into_iter().find(|(_, x)| x.is_nan() || *x < 0.0) {
             return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
@@ -133,7 +137,7 @@ impl Clock {
     }
 
     /// How many numbers a clock is written as.
-    pub const NUMBERS: usize = 24;
+    pub const NUMBERS: usize = 25;
 
     /// The clock as whole numbers: counts, and the bits of others.
     pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
@@ -163,6 +167,7 @@ impl Clock {
             self.held[0].to_bits(),
             self.held[1].to_bits(),
             self.growing.to_bits(),
+            self.explained.to_bits(),
         ]
     }
 
@@ -187,6 +192,7 @@ impl Clock {
             growth: real(20),
             growing: real(23),
             held: [real(21), real(22)],
+            explained: real(24),
             control: [real(7), real(8), real(9), real(10)],
             counts: Counts { steps: numbers[11], rejected: numbers[12], sweeps: numbers[13] },
         }
@@ -194,7 +200,7 @@ impl Clock {
 }
 
 /// First bytes of a checkpoint, with the version of its form.
-const MAGIC: &[u8; 8] = b"odmfld06";
+const MAGIC: &[u8; 8] = b"odmfld07";
 
 /// How many of these bytes are those of all versions.
 const MARK: usize = 6;

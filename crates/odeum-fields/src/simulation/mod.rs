@@ -376,12 +376,31 @@ impl<T: Precision> Simulation<T> {
         Clock { control: self.control.memory(), ..self.clock }
     }
 
+    /// The same for a checkpoint, which knows how much of the values the equations explain; `None` where values lie far beyond that, as
+    /// steps were not stable on the way: the next judgement will say so, and nothing may go on from there.
+    ///
+    /// # Errors
+    /// A driver that fails.
+    pub fn clock_to_keep(&self) -> Result<Option<Clock>, Error> {
+        let clock = self.clock();
+        Ok(match self.explained()? {
+            Some(seen) if seen.is_beyond() => None,
+            Some(seen) => Some(Clock { explained: seen.explained(), ..clock }),
+            None => Some(clock),
+        })
+    }
+
     /// All that [`Simulation::resume`] needs.
     ///
     /// # Errors
-    /// As [`field`](Simulation::field).
+    /// Values far beyond what the equations explain, and as [`field`](Simulation::field).
     pub fn checkpoint(&self) -> Result<Checkpoint<T>, Error> {
-        Ok(Checkpoint { field: self.field()?.into_owned(), clock: self.clock() })
+        let clock = self.clock_to_keep()?.ok_or_else(|| {
+            let remedy = "was not stable on the way, as values show that the equations do not explain: go on \
+                          from an earlier checkpoint, by smaller steps";
+            Error::input("step", self.size().unwrap_or(self.clock.next_step), remedy)
+        })?;
+        Ok(Checkpoint { field: self.field()?.into_owned(), clock })
     }
 
     /// Time that steps of forward Euler took on a GPU since the simulation was last told to go on, without

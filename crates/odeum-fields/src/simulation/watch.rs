@@ -124,9 +124,34 @@ impl<T: Precision> Simulation<T> {
         if self.seen.is_none() && self.is_watched() && self.judge.reads_values() {
             let values = Present(&*self.backend);
             let states = self.judge.look_now(&self.problem, &values, self.clock.t)?;
-            self.seen = self.judged.as_ref().map(|it| Seen::new(self.clock.t, &it.limits, states));
+            let explained = std::mem::replace(&mut self.clock.explained, f64::INFINITY);
+            self.seen = self.judged.as_ref().map(|Judged { limits, .. }| {
+                Seen::new(self.clock.t, [limits.growth, limits.radius], states).up_to(explained)
+            });
         }
         Ok(())
+    }
+
+    /// The present field, as far as the equations explain it since the last judgement; `None` where no judgement asks for that.
+    pub(super) fn explained(&self) -> Result<Option<Seen>, Error> {
+        let (Some(before), false) = (&self.seen, self.is_forced()) else { return Ok(None) };
+        self.whole()?;
+        let values = Present(&*self.backend);
+        let states = self.judge.look_now(&self.problem, &values, self.clock.t)?;
+        let mut now = before.later(self.clock.t, states);
+        self.judge.explain(&self.problem, before, &mut now)?;
+        if !now.is_explained() {
+            // By growth that has begun since, which costs eigenvalues.
+            let (limits, states) = self.look_ahead(0.0, self.size().unwrap_or(0.0))?;
+            now = Seen::new(self.clock.t, [limits.growth, limits.radius], states);
+            self.judge.explain(&self.problem, before, &mut now)?;
+        }
+        Ok(Some(now))
+    }
+
+    /// Whether steps are taken whatever becomes of the field.
+    fn is_forced(&self) -> bool {
+        self.options.force && matches!(self.options.steps, Steps::Fixed(_))
     }
 
     /// Whether steps may become unstable while the field, or the time, goes on.
@@ -154,7 +179,7 @@ impl<T: Precision> Simulation<T> {
         }
         let method = self.options.method;
         let sized = !self.options.follows_limits();
-        let forced = self.options.force && matches!(self.options.steps, Steps::Fixed(_));
+        let forced = self.is_forced();
         // Up to the next judgement, by steps that become longer too. Steps and stages that follow their limits do so beyond `end`.
         let ahead = LONGER * self.at_most(since) * h;
         let ahead = if sized { ahead.min(end - self.clock.t).max(0.0) } else { ahead };
@@ -169,7 +194,7 @@ impl<T: Precision> Simulation<T> {
             let now = self.limits_now(0.0, h)?;
             largest = self.disturbed(since, h, &now);
         }
-        let mut seen = Seen::new(self.clock.t, &limits, states);
+        let mut seen = Seen::new(self.clock.t, [limits.growth, limits.radius], states);
         if let Some(before) = &self.seen
             && !forced
             && largest.is_none()
@@ -221,13 +246,13 @@ impl<T: Precision> Simulation<T> {
     }
 
     /// The limits for the present field, and for so long a time from here, in steps of size `h`.
-    pub(super) fn limits_now(&mut self, ahead: f64, h: f64) -> Result<Stability, Error> {
+    pub(super) fn limits_now(&self, ahead: f64, h: f64) -> Result<Stability, Error> {
         let (limits, _) = self.look_ahead(ahead, h)?;
         Ok(limits)
     }
 
     /// The same, with the states that they are those of.
-    fn look_ahead(&mut self, ahead: f64, h: f64) -> Result<(Stability, Vec<State>), Error> {
+    fn look_ahead(&self, ahead: f64, h: f64) -> Result<(Stability, Vec<State>), Error> {
         let floor = self.clock.floor;
         let steps = if h > 0.0 { ahead / h } else { 0.0 };
         let span = ((self.clock.t, self.clock.t + ahead), steps);
@@ -243,7 +268,7 @@ impl<T: Precision> Simulation<T> {
         let is_cut = !self.ends_within(1, end);
         let Clock { judged_every, judged_in, since_origin, .. } = self.clock;
         let is_due = judged_every == judged_in || since_origin == 0 || is_cut;
-        let forced = self.options.force && matches!(self.options.steps, Steps::Fixed(_));
+        let forced = self.is_forced();
         let has_stages = method != Method::Euler && self.judge.has_coefficients_of_time();
         if forced || !has_stages || !is_due || left <= self.near(end) {
             return Ok(None);

@@ -8,7 +8,7 @@ use crate::analysis::sample::{State, Values};
 use crate::problem::boundaries::Ghost;
 use crate::problem::{PointSource, Problem};
 use crate::time::places::Care;
-use crate::time::stability::{Judge, Stability, within};
+use crate::time::stability::{Judge, within};
 use odeum_ode::Error;
 
 /// How many times as large values may be as what is explained.
@@ -45,12 +45,32 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn new(t: f64, limits: &Stability, states: Vec<State>) -> Seen {
+    /// What grows does so by `growth`; `radius` is the spectral radius [1/time].
+    pub(crate) fn new(t: f64, [growth, radius]: [f64; 2], states: Vec<State>) -> Seen {
         let values = states.iter().flat_map(|state| &state.values);
         let sizes = values.map(|value| value.abs()).filter(|value| value.is_finite());
         let largest = sizes.fold(0.0, f64::max);
-        let (growth, radius) = (limits.growth, limits.radius);
         Seen { t, growth, radius, states, largest, explained: largest }
+    }
+
+    /// The field of a later time, where growth and radius are taken to be those of this one.
+    pub(crate) fn later(&self, t: f64, states: Vec<State>) -> Seen {
+        Seen::new(t, [self.growth, self.radius], states)
+    }
+
+    /// The same, of which no more is explained than a value of this size.
+    pub(crate) fn up_to(self, explained: f64) -> Seen {
+        Seen { explained: self.explained.min(explained), ..self }
+    }
+
+    /// The largest value as far as it is explained.
+    pub(crate) fn explained(&self) -> f64 {
+        self.explained
+    }
+
+    /// Whether all of it is.
+    pub(crate) fn is_explained(&self) -> bool {
+        self.explained >= self.largest
     }
 
     /// Whether values are far beyond what is explained.

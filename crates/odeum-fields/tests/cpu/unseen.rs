@@ -5,6 +5,7 @@ use odeum_fields::{
     Boundaries, Boundary, Face, Field, Grid, Method, Options, Outcome, Problem, Quantity,
     Simulation, Steps, Unstable, noise,
 };
+use std::ops::ControlFlow;
 
 const RKL2: Method = Method::Rkl2 { stages: None };
 
@@ -85,6 +86,45 @@ fn windows_between_judgements() {
     let method = Method::Rkl2 { stages: Some(3) };
     let ended = run(equations, (16, values), (method, Steps::Fraction(0.8)), 1.0);
     assert!(is_unstable(&ended), "{ended:?}");
+}
+
+/// Between two judgements a checkpoint holds what no judgement has seen yet: a simulation that went on from it took that for its own,
+/// and ended at 1e7 with success.
+#[test]
+fn checkpoints_between_judgements() {
+    let window = "0.1*lap(w) + 10000*select(u > 0.5, select(u < 0.508, 1, 0), 0)*(1 - w)";
+    let model = model(&[("u", "1"), ("w", window)]);
+    let problem = Problem::new(model, Grid::new([32, 1, 1], 1.0).unwrap());
+    let field = Field::<f64>::from_fn(&problem.grid, 2, |s, [x, ..]| match s {
+        0 => 0.0,
+        _ => 0.5 + 0.3 * (0.3 * x).cos(),
+    });
+    let field = field.unwrap();
+    let options = Options::euler(0.001);
+    let (mut kept, mut refused) = (0, 0);
+    for last in 500..=511 {
+        let mut simulation =
+            Simulation::new(&problem, field.clone(), 0.0, &options, one_thread()).unwrap();
+        let outcome = simulation.until(1.5, 1, &mut |it| match it.counts().steps {
+            steps if steps == last => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        });
+        assert_eq!(outcome.unwrap(), Outcome::Stopped);
+        match simulation.checkpoint() {
+            Err(error) => {
+                assert!(error.to_string().contains("an earlier checkpoint"), "{error}");
+                assert!(simulation.clock_to_keep().unwrap().is_none());
+                refused += 1;
+            }
+            Ok(checkpoint) => {
+                let resumed = Simulation::resume(&problem, checkpoint, &options, one_thread());
+                let outcome = resumed.unwrap().advance_to(1.5).unwrap();
+                assert!(matches!(outcome, Outcome::Unstable(_)), "{last}: {outcome:?}");
+                kept += 1;
+            }
+        }
+    }
+    assert!(kept >= 3 && refused >= 3, "{kept} {refused}");
 }
 
 /// What equations make of values is no sign of steps that are too large, whatever the units are.
