@@ -329,6 +329,20 @@ impl Problem {
         }))
     }
 
+    /// For each species, whether nothing changes it, as coefficients that differ from cell to cell: its equation is 0, it neither
+    /// diffuses nor is carried, and has no source.
+    pub(crate) fn still(&self) -> Vec<bool> {
+        let (rhs, _) = self.model.bound();
+        let species = self.model.species().iter().zip(rhs.outputs()).zip(self.advected());
+        let still = species.map(|((name, output), is_advected)| {
+            let is_zero = rhs.node(*output).constant() == Some(0.0);
+            let diffuses = self.diffusion.iter().any(|(other, _)| other == name);
+            let is_fed = self.sources.iter().any(|source| source.species == *name);
+            is_zero && !is_advected && !diffuses && !is_fed
+        });
+        still.collect()
+    }
+
     /// For each species, whether a velocity carries it.
     pub(crate) fn advected(&self) -> Vec<bool> {
         let species = self.model.species().iter();

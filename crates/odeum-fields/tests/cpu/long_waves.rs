@@ -162,6 +162,25 @@ fn unseen_growth_is_as_accurate_as_asked_for() {
     }
 }
 
+/// A rate that differs from cell to cell, as a species that nothing changes, switched the guard off: three steps made 1e-7 of it.
+#[test]
+fn coefficients_that_nothing_changes_leave_growth_guarded() {
+    let grid = Grid::new([64, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "lap(u) + r*u*(1 - u)"), ("r", "0")]), grid);
+    let field = Field::<f64>::from_fn(&grid, 2, |s, [x, ..]| match s {
+        0 => 1e-13,
+        _ => 1.0 + 0.1 * (std::f64::consts::TAU * x / 64.0).sin(),
+    });
+    let options =
+        Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-4, 1e-4)));
+    let mut simulation =
+        Simulation::new(&problem, field.unwrap(), 0.0, &options, one_thread()).unwrap();
+    assert_eq!(simulation.advance_to(30.0).unwrap(), Outcome::Reached);
+    // By SciPy's LSODA from 0.080 to 0.939.
+    let u = simulation.summaries().unwrap()[0];
+    assert!((0.05..0.08).contains(&u.min) && (0.9..0.95).contains(&u.max), "{u:?}");
+}
+
 /// What is zero and would grow within the rounding of the time ended the run: its step was too small.
 #[test]
 fn zeros_of_fast_growth_do_not_end_late_runs() {
