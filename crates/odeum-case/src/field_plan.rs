@@ -1,7 +1,7 @@
 //! From a case of a field to a run: memory, device, the size of steps.
 
 use crate::available::Free;
-use crate::case::{FieldCase, FieldTime, Precision, StepSpec, too_large};
+use crate::case::{Every, FieldCase, FieldTime, Precision, StepSpec, too_large};
 use crate::plan::Overrides;
 use odeum_fields::{Field, Options, Stability, Steps, first_growing_step, gpu, stability};
 use odeum_io::{Finding, Findings};
@@ -36,7 +36,34 @@ impl<'a> FieldPlan<'a> {
     ) -> Option<FieldPlan<'a>> {
         let own = (&case.device, case.threads);
         let device = overrides.device(own, &case.source_spans, findings);
-        (!findings.has_errors()).then_some(FieldPlan { case, device })
+        let plan = FieldPlan { case, device };
+        if let Some(finding) = plan.too_short_steps() {
+            findings.push(finding);
+        }
+        (!findings.has_errors()).then_some(plan)
+    }
+
+    /// A warning of steps of a given size with which the run fails before its end.
+    fn too_short_steps(&self) -> Option<Finding> {
+        let FieldTime { start, until, max_steps, ref steps, .. } = self.case.time;
+        let StepSpec::Fixed(step) = *steps else { return None };
+        let of = |span: f64| (span / step - 1e-9).ceil().max(0.0);
+        // Steps are cut where states are written.
+        let (span, every) = match self.case.output.every {
+            Some(Every::Time(every)) => (until - start, every),
+            _ => (until - start, until - start),
+        };
+        let pieces = (span / every + 1e-9).floor();
+        let need = pieces * of(every) + of(span - pieces * every);
+        if need <= max_steps as f64 {
+            return None;
+        }
+        let message = format!("steps of this size do not reach the end within {max_steps}");
+        let help = match need < 1e15 {
+            true => format!("raise time.max_steps to {need} or more, or take larger steps"),
+            false => "take larger steps".to_owned(),
+        };
+        Some(self.at("step", &message).into_warning().help(help))
     }
 
     /// Threads for what is done beside stepping.

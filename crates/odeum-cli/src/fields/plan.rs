@@ -74,7 +74,12 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
         Steps::Fixed(h) => format!("steps of {h:.6e}, about {}", about(*h)),
         Steps::Fraction(fraction) => {
             let h = fraction * prepared.limits.usual_step(time.method);
-            format!("steps of {h:.6e} at the start, about {} of them", about(h))
+            let most = time.max_steps;
+            let beyond = match (time.until - time.start) / h > most as f64 {
+                true => format!(", of which `max_steps` allows {}", count(most)),
+                false => String::new(),
+            };
+            format!("steps of {h:.6e} at the start, about {} of them{beyond}", about(h))
         }
         Steps::Adaptive(tolerance) => format!("steps by tolerance, rtol {:e}", tolerance.rtol),
     };

@@ -85,6 +85,29 @@ checkpoint_steps = 1
     }
 }
 
+/// What `max_steps` ends was said to be right; the advice was of diffusion.
+#[test]
+fn steps_that_do_not_reach_the_end_are_told() {
+    let folder = Folder::new();
+    let case = format!("{WAVES}method = \"ssprk3\"\nstep = 0.1\nmax_steps = 49\n");
+    let parts = ["warning: steps of this size do not reach the end within 49", "to 50 or more"];
+    let said = folder.write("a.toml", &case).odeum(&["check", "a.toml"]).well();
+    assert!(parts.iter().all(|part| said.err.contains(part)), "{}", said.err);
+    folder.odeum(&["run", "a.toml"]).failed(&["too many steps", "or take larger steps"]);
+    // States cut steps: 34 pieces of 0.15 of two steps each, the last but of one.
+    for (every, enough) in [("", 50), ("[output]\nevery = 0.15\nformats = [\"vti\"]\n", 67)] {
+        let case = case.replace("49", &enough.to_string()) + every;
+        let said = folder.write("b.toml", &case).odeum(&["run", "b.toml", "--overwrite"]).well();
+        assert!(said.err.is_empty(), "{}", said.err);
+        let case = case.replace(&enough.to_string(), &(enough - 1).to_string());
+        let said = folder.write("b.toml", &case).odeum(&["run", "b.toml", "--overwrite"]);
+        said.failed(&[&format!("to {enough} or more"), "too many steps"]);
+    }
+    let case = format!("{WAVES}method = \"ssprk3\"\nmax_steps = 3\n");
+    let said = folder.write("c.toml", &case).odeum(&["check", "c.toml"]).well();
+    assert!(said.out.contains("of them, of which `max_steps`"), "{}", said.out);
+}
+
 #[test]
 fn waves_that_never_fade_have_a_method() {
     let folder = Folder::new();
