@@ -136,15 +136,16 @@ impl<T: Precision> Simulation<T> {
     pub(super) fn explained(&self) -> Result<Option<Seen>, Error> {
         let (Some(before), false) = (&self.seen, self.is_forced()) else { return Ok(None) };
         self.whole()?;
+        let h = self.size().unwrap_or(0.0);
         let values = Present(&*self.backend);
         let states = self.judge.look_now(&self.problem, &values, self.clock.t)?;
         let mut now = before.later(self.clock.t, states);
-        self.judge.explain(&self.problem, before, &mut now)?;
+        self.judge.explain(&self.problem, before, &mut now, h)?;
         if !now.is_explained() {
             // By growth that has begun since, which costs eigenvalues.
-            let (limits, states) = self.look_ahead(0.0, self.size().unwrap_or(0.0))?;
+            let (limits, states) = self.look_ahead(0.0, h)?;
             now = Seen::new(self.clock.t, [limits.growth, limits.radius], states);
-            self.judge.explain(&self.problem, before, &mut now)?;
+            self.judge.explain(&self.problem, before, &mut now, h)?;
         }
         Ok(Some(now))
     }
@@ -199,7 +200,7 @@ impl<T: Precision> Simulation<T> {
             && !forced
             && largest.is_none()
         {
-            self.judge.explain(&self.problem, before, &mut seen)?;
+            self.judge.explain(&self.problem, before, &mut seen, h)?;
             largest = seen.is_beyond().then_some(moment);
         }
         if let Some(largest) = largest.filter(|_| !forced) {

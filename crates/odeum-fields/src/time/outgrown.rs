@@ -14,8 +14,10 @@ use odeum_ode::Error;
 /// How many times as large values may be as what is explained.
 const UNEXPLAINED: f64 = 1e3;
 
-/// Times since the last judgement at which rates, sources and what is given at boundaries are evaluated.
+/// Times since the last judgement at which rates, sources and what is given at boundaries are evaluated; where these explain too
+/// little two for each step, but no more than so many.
 const TIMES: usize = 17;
+const MOST_TIMES: usize = 8193;
 
 /// By what values are multiplied at which rates are evaluated: rates may be large between two judgements alone.
 const SCALES: [f64; 11] = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 2.0, 4.0];
@@ -53,6 +55,11 @@ impl Seen {
         Seen { t, growth, radius, states, largest, explained: largest }
     }
 
+    /// By what values grow by themselves up to a later time.
+    fn grown_to(&self, later: &Seen) -> f64 {
+        ((later.t - self.t) * self.growth.max(later.growth)).exp()
+    }
+
     /// The field of a later time, where growth and radius are taken to be those of this one.
     pub(crate) fn later(&self, t: f64, states: Vec<State>) -> Seen {
         Seen::new(t, [self.growth, self.radius], states)
@@ -79,6 +86,10 @@ impl Seen {
     }
 }
 
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 impl Judge {
     /// Whether limits depend on the values of the field.
     pub(crate) fn reads_values(&self) -> bool {
@@ -95,22 +106,43 @@ impl Judge {
         self.places.look((problem, &self.boundaries, &self.linear), values, &[t], Care::Brief)
     }
 
-    /// Finds how large values can have become by the equations since they were seen before.
+    /// Finds how large values can have become by the equations since they were seen before, in steps of size `h`.
     pub(crate) fn explain(
         &self,
         problem: &Problem,
         before: &Seen,
         now: &mut Seen,
+        h: f64,
     ) -> Result<(), Error> {
         let dt = now.t - before.t;
-        let factor = (dt * before.growth.max(now.growth)).exp();
-        let usual = LARGER * factor * before.explained;
+        let usual = LARGER * before.grown_to(now) * before.explained;
         if now.largest <= usual || usual.is_nan() {
             return Ok(());
         }
-        let times = within((before.t, now.t), TIMES);
-        let beyond = self.beyond(&times);
-        let size = before.explained.max(beyond);
+        let of_steps = ((2.0 * dt / h).ceil() as usize).saturating_add(1);
+        for count in [TIMES, of_steps.clamp(TIMES, MOST_TIMES)] {
+            let times = within((before.t, now.t), count);
+            let made = |size: f64| self.made(problem, (before, now), &times, size);
+            let (given, from_rest) = (before.explained.max(self.beyond(&times)), made(0.0)?);
+            // A field that was at rest has the size of what is made of nothing, by which others may be fed.
+            let is_at_rest = from_rest > UNEXPLAINED * given && from_rest.is_finite();
+            now.explained = now.largest.min(made(if is_at_rest { from_rest } else { given })?);
+            if !now.is_beyond() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// How large values can have become that were of this size, by what is at these times.
+    fn made(
+        &self,
+        problem: &Problem,
+        (before, now): (&Seen, &Seen),
+        times: &[f64],
+        size: f64,
+    ) -> Result<f64, Error> {
+        let dt = now.t - before.t;
         // Values that have grown say nothing about what has made them grow.
         let clip = |values: &[f64], most: f64| -> Vec<f64> {
             values.iter().map(|value| value.clamp(-most, most)).collect()
@@ -128,8 +160,8 @@ impl Judge {
         let signs: &[f64] = if is_signed { &[1.0, -1.0] } else { &[1.0] };
 
         let (rhs, _) = problem.model.bound();
-        let of_rates = if rhs.uses_time() { &times[..] } else { &times[..1] };
-        let (mut rate, mut exchange) = (self.sources(problem, &times)?, 0.0_f64);
+        let of_rates = if rhs.uses_time() { times } else { &times[..1] };
+        let (mut rates, mut exchange) = (vec![0.0_f64; of_rates.len()], 0.0_f64);
         let mut y = Vec::new();
         for state in &states {
             let place = [0, 1, 2].map(|axis| problem.grid.centre(axis, state.cell[axis]));
@@ -138,7 +170,7 @@ impl Judge {
                 y.extend(state.values.iter().chain(&state.laplacians).map(|x| scale * x));
                 y.extend(place);
                 y.extend(state.beyond.iter().map(|x| scale * x));
-                for t in of_rates {
+                for (t, rate) in of_rates.iter().zip(&mut rates) {
                     for (value, own) in y.iter().zip(rhs.eval(*t, &y, &[])) {
                         // What takes a value back to zero makes it no larger.
                         let own = if value.abs() > SMALL * size {
@@ -146,7 +178,7 @@ impl Judge {
                         } else {
                             own.abs()
                         };
-                        rate = if own.is_finite() { rate.max(own) } else { rate };
+                        *rate = if own.is_finite() { rate.max(own) } else { *rate };
                     }
                 }
             }
@@ -154,15 +186,14 @@ impl Judge {
                 exchange = exchange.max(parts.exchange(&symbols[0], &symbols[1]));
             }
         }
-        if let Some(speeds) = self.speeds(problem, &times) {
+        if let Some(speeds) = self.speeds(problem, times) {
             exchange += 2.0 * speeds.iter().sum::<f64>();
         }
-        if beyond > 0.0 {
+        if self.beyond(times) > 0.0 {
             exchange += before.radius;
         }
-        let explained = factor * (size * (1.0 + exchange * dt) + rate * dt);
-        now.explained = now.largest.min(explained);
-        Ok(())
+        let rate = mean(&rates) + self.sources(problem, times)?;
+        Ok(before.grown_to(now) * (size * (1.0 + exchange * dt) + rate * dt))
     }
 
     /// The largest value that is given at boundaries at some times.
@@ -177,14 +208,15 @@ impl Judge {
         times.iter().flat_map(ghosts).map(shift).filter(|x| x.is_finite()).fold(0.0, f64::max)
     }
 
-    /// What sources in single cells add at some times, all of them together [1/time].
+    /// What sources in single cells add, all of them together, as a mean over some times [1/time].
     fn sources(&self, problem: &Problem, times: &[f64]) -> Result<f64, Error> {
         let mut sum = 0.0;
         for source in &problem.sources {
             let name = PointSource::argument(&source.species, "rate");
             let rate = source.rate.bind(problem.model.params(), name)?;
-            let rates = times.iter().map(|t| rate.at(*t).abs()).filter(|rate| rate.is_finite());
-            sum += rates.fold(0.0, f64::max);
+            let rates = times.iter().map(|t| rate.at(*t).abs());
+            let rates: Vec<f64> = rates.map(|x| if x.is_finite() { x } else { 0.0 }).collect();
+            sum += mean(&rates);
         }
         Ok(sum)
     }

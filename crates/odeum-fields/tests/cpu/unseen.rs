@@ -2,8 +2,8 @@
 
 use crate::common::{model, one_thread};
 use odeum_fields::{
-    Boundaries, Boundary, Face, Field, Grid, Method, Options, Outcome, Problem, Quantity,
-    Simulation, Steps, Unstable, noise,
+    Boundaries, Boundary, Face, Field, Grid, Method, Options, Outcome, PointSource, Problem,
+    Quantity, Simulation, Steps, Unstable, noise,
 };
 use std::ops::ControlFlow;
 
@@ -180,6 +180,39 @@ fn growth_that_equations_explain() {
         let options = Options::new(Method::Euler, Steps::Fraction(0.8));
         let (outcome, all) = ended(&problem, [[0.1, 0.0], [0.0, 0.0]], &options, 60.0);
         assert_eq!(outcome, Outcome::Reached, "{all:?}");
+    }
+}
+
+/// A pulse that falls between a few times, and an onset that makes far larger values of others: both ended right runs.
+#[test]
+fn fields_at_rest_are_stimulated_late() {
+    let rod = Grid::new([64, 1, 1], 1.0).unwrap();
+    let pulse = "exp(0 - ((t - 5)/0.02)^2)";
+    let cooled = "lap(u) - 0.01*((1 + u)^4 - 1)";
+    let heated = |extra: &str| Problem::new(model(&[("u", &format!("{cooled}{extra}"))]), rod);
+    let rate = Quantity::from(format!("100*{pulse}").as_str());
+    let source = PointSource { species: "u".to_owned(), cell: [5, 0, 0], rate };
+    let warm = Boundary::Dirichlet(Quantity::from(pulse));
+    let boundaries = Boundaries::default().species(Face { axis: 0, high: false }, "u", warm);
+    let made = |c: &str| {
+        let t = "lap(T) + 1e5*c - T - 1e-9*T^2";
+        Problem::new(model(&[("c", &format!("lap(c) - c + {c}")), ("T", t)]), rod)
+    };
+    let strong = (Method::Ssprk3, 0.002);
+    for (problem, (method, step), size) in [
+        // By SciPy, but for the boundary, from which little stays.
+        (heated("").source(source), strong, 2.171962 / 64.0),
+        (heated(&format!(" + 100*{pulse}")), strong, 0.86359),
+        (heated("").boundaries(boundaries), strong, 1e-4),
+        (made("(1 + tanh((t - 5)/0.1))/2"), (Method::Euler, 0.002), 9.6e4),
+        (made("select(t > 5, 1, 0)"), strong, 9.6e4),
+    ] {
+        let field = Field::<f64>::zeros(&rod, problem.model.species().len()).unwrap();
+        let options = Options::new(method, Steps::Fixed(step));
+        let mut simulation = Simulation::new(&problem, field, 0.0, &options, one_thread()).unwrap();
+        assert_eq!(simulation.advance_to(10.0).unwrap(), Outcome::Reached, "{problem:?}");
+        let mean = simulation.summaries().unwrap().last().unwrap().mean;
+        assert!((0.5..2.0).contains(&(mean / size)), "{mean} for {size}");
     }
 }
 
