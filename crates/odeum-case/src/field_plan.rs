@@ -47,7 +47,7 @@ impl<'a> FieldPlan<'a> {
     fn too_short_steps(&self) -> Option<Finding> {
         let FieldTime { start, until, max_steps, ref steps, .. } = self.case.time;
         let StepSpec::Fixed(step) = *steps else { return None };
-        let of = |span: f64| (span / step - 1e-9).ceil().max(0.0);
+        let of = |span: f64| (span / step * (1.0 - 1e-9)).ceil().max(0.0);
         // Steps are cut where states are written.
         let (span, every) = match self.case.output.every {
             Some(Every::Time(every)) => (until - start, every),
