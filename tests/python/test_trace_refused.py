@@ -7,6 +7,7 @@ import functools
 import math
 import random
 import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -536,6 +537,22 @@ def test_states_by_name_are_compared_whatever_they_are_called(names, f):
         trace(lambda t, y: f(y), names, [])
         with pytest.raises(InputError, match="by f and"):
             trace(lambda t, y: 2 * np.array(f(y)) if isinstance(t, float) else f(y), names, [])
+
+
+def test_states_by_name_are_compared_within_tuples_with_names():
+    """NumPy asked them again and again: a recursion without end left the comparison out."""
+
+    class Pair(NamedTuple):
+        first: Any
+        second: Any
+
+    def f(t, y):
+        stacked = np.stack(Pair(y, second=y))
+        return [y.x + stacked[1, 0], np.concatenate(Pair(y[:1], y[1:]))[1]]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert trace(f, ["x", "v"], []).equations == {"x": "x + x", "v": "v"}
 
 
 def test_numbers_have_no_species_that_symbols_have_not():

@@ -152,7 +152,8 @@ class Named(np.ndarray[Any, Any]):
         return getattr(ufunc, method)(*_plain(given), **_plain(options))
 
     def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
-        return function(*_plain(given), **_plain(options))
+        # What is not made plain, as a tuple with names, brings names back: NumPy must not ask for them again.
+        return super().__array_function__(function, types, _plain(given), _plain(options))
 
 
 def _named(y: Floats, names: Sequence[str]) -> Named:
