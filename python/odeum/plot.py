@@ -58,12 +58,12 @@ def plot(solution: Solution, state: str | None = None, ax: Any = None) -> Any:
             ax.plot(solution.save_times, saved[:, k, :], lw=0.8)
             ax.set_ylabel(names[k])
         ax.set_xlabel("t")
-    elif len(axes) == 1 and axes[0].values is not None:
+    elif len(axes) == 1 and axes[0].is_swept:
         places, order, label = _along(axes[0])
         ax.plot(places, ends[order])
         ax.set_xlabel(label)
         ax.set_ylabel(names[k])
-    elif len(axes) == 2 and all(axis.values is not None for axis in axes):
+    elif len(axes) == 2 and all(axis.is_swept for axis in axes):
         (rows, down, beside), (columns, right, below) = (_along(axis, cells=True) for axis in axes)
         values = ends.reshape(solution.shape)[np.ix_(down, right)]
         mesh = ax.pcolormesh(columns, rows, values, shading="nearest", rasterized=True)

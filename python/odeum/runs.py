@@ -40,6 +40,11 @@ class Axis:
     length: int
     values: Floats | NDArray[np.int64] | None = None
 
+    @property
+    def is_swept(self) -> bool:
+        """Whether what is along it varies with its values; numbers of systems say only which they are."""
+        return self.values is not None and self.values.dtype.kind == "f"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Axis):
             return NotImplemented

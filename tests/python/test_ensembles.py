@@ -600,6 +600,8 @@ def test_pictures_have_results_alone(tmp_path):
     assert solution.failed[3] and np.isnan(line[3]) and (line[:3] == solution["x"][:3]).all()
     mesh = system.sweep(x=[0.1, 2.0], k=[0.9, 1.0]).solve((0, 1)).plot().collections[0].get_array()
     assert np.ma.getmaskarray(mesh).tolist() == [[False, False], [True, True]]
+    part = (system * 40).perturb("x", relative=0.1).split(2)[1].solve((0, 0.1))
+    assert part.axes[0].values.tolist() == [*range(20, 40)] and len(part.plot().patches) == 5
     counts = system(x=[0.1, 0.2, 0.3, 2.0]).solve((0, 1)).plot().patches
     assert sum(bar.get_height() for bar in counts) == 3
 
