@@ -31,6 +31,17 @@ Document = dict[str, Any]
 
 # What save times were computed from, and where systems are integrated.
 _SAME_RESULTS = ("time.save", "run.device")
+# What holds where a case does not say it.
+_DEFAULTS = {
+    "method.first_step": "automatic",
+    "method.growth_limit": 1.0,
+    "method.max_evaluations": 10_000_000,
+    "method.max_steps": 100_000,
+    "tolerance.norm": "rms",
+    "time.segments": 1,
+    "time.warm_start": False,
+    "run.precision": "f64",
+}
 
 
 def toml(document: Document) -> str:
@@ -127,12 +138,19 @@ class EnsembleCase:
 
     def other_options(self, other: EnsembleCase) -> list[str]:
         """Keys that say how systems are integrated, in which cases of the same systems, spans and save times differ."""
-        differ = []
-        for section in ("method", "tolerance", "time", "run"):
-            mine, others = self.document.get(section, {}), other.document.get(section, {})
-            keys = [f"{section}.{key}" for key in {**mine, **others} if mine.get(key) != others.get(key)]
-            differ += [key for key in keys if key not in _SAME_RESULTS]
-        return differ
+        mine, others = self._options(), other._options()
+        differ = [key for key in {**mine, **others} if mine.get(key) != others.get(key)]
+        return [key for key in differ if key not in _SAME_RESULTS]
+
+    def _options(self) -> Document:
+        """Keys that say how systems are integrated, with what holds where the case does not say it."""
+        sections = {name: self.document.get(name, {}) for name in ("method", "tolerance", "time", "run")}
+        said = {f"{name}.{key}": value for name, keys in sections.items() for key, value in keys.items()}
+        atol = said.get("tolerance.atol")
+        # By state, but the same for all.
+        if isinstance(atol, Mapping) and len(set(atol.values())) == 1:
+            said["tolerance.atol"] = next(iter(atol.values()))
+        return said | {key: value for key, value in _DEFAULTS.items() if key not in said}
 
     def with_keys(self, changes: Mapping[str, Mapping[str, Any]]) -> EnsembleCase:
         """The same with other keys in some sections; `None` takes a key out."""

@@ -236,6 +236,30 @@ def test_parts_come_in_any_order_and_have_the_numbers_of_their_systems():
     assert od.concat([parts[6], some, parts[3]]).to_xarray().identical(whole.to_xarray())
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"segments": 1},
+        {"warm_start": False},
+        {"norm": "rms"},
+        {"precision": "f64"},
+        {"max_steps": 100_000},
+        {"max_evaluations": 10_000_000},
+        {"first_step": "automatic"},
+        {"atol": {"x": 1e-9, "v": 1e-9}},
+        {"atol": {"others": 1e-9}},
+        {"method": {"name": "rodas4", "growth_limit": 1.0}},
+    ],
+)
+def test_options_at_their_default_are_no_other_options(options):
+    one, two = van_der_pol()(mu=[1.0, 2.0]).split(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for pair in ({}, options), (options, {}):
+            usual, given = ({"method": "rodas4", **each} for each in pair)
+            assert od.concat([one.solve((0, 1), **usual), two.solve((0, 1), **given)]).warnings == ()
+
+
 def test_systems_of_a_part_that_fail_are_told_by_their_numbers():
     part = van_der_pol()(mu=[1.0, 1.0, 1.0, 900.0]).split(2)[1].solve((0, 5), max_steps=200)
     with pytest.raises(od.SolveError, match="the first is system 3") as caught:
