@@ -514,7 +514,7 @@ def concat(solutions: Iterable[Solution]) -> Solution:
     """The solutions of the parts of an ensemble (`Runs.split`), in any order, joined by the numbers of their systems.
 
     Where all parts are there the result has the axes of the whole ensemble. Where some are missing it has one axis,
-    with the numbers of the systems that are there, and a warning says how many are not.
+    with the numbers of the systems that are there, and a warning, also in `warnings`, says how many are not.
     """
     from odeum.solution import Solution
 

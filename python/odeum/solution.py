@@ -148,24 +148,43 @@ class Solution(Ended):
         total = math.prod(joined.shape)
         if len(numbers) < total:
             joined.axes = (numbered(numbers, joined.state_names),)
-            missing = np.setdiff1d(np.arange(len(numbers) + 1, dtype=np.uint64), numbers)
-            found = (
-                f"{total - len(numbers):,} of {total:,} systems are missing, the first is system {missing[0]}"
-            )
+        joined.busy_lanes = None
+        # What a part says is of its systems alone, but for those that it lacks.
+        told = [(part, text) for part in parts for text in part.warnings if text != part._missing()]
+        joined.warnings = tuple(f"{part._extent()}: {text}" if parts[1:] else text for part, text in told)
+        if found := joined._missing():
             remedy = f"join all parts; axis `{joined.axes[0].name}` has the numbers of those that are there"
             tell([("warning", found, "", "solutions", "", remedy)])
-        joined.warnings = tuple(dict.fromkeys(text for part in parts for text in part.warnings))
-        joined.busy_lanes = None
-        others = {k: keys for k, part in enumerate(parts) if (keys := part._case.other_options(first._case))}
-        for k, keys in [*others.items()][:1]:
-            found = (
-                f"{len(others):,} of {len(parts):,} have other options than solutions[0], as solutions[{k}]: "
-            )
-            found += ", ".join(keys)
-            remedy = "`case_text` has those of solutions[0], and so has `retry` for what it is not given"
+            joined.warnings += (found,)
+        others = [(part, keys) for part in parts if (keys := part._case.other_options(first._case))]
+        if others:
+            names = ", ".join(dict.fromkeys(name for _, keys in others for name in keys))
+            found = f"{len(others):,} of {len(parts):,} parts have other options than the first: {names}"
+            found += f" ({others[0][0]._extent()}{' and others' if others[1:] else ''})"
+            remedy = "`case_text` has those of the first, and so has `retry` for what it is not given"
             tell([("warning", found, "", "solutions", "", remedy)])
             joined.warnings += (found,)
         return joined
+
+    def _extent(self) -> str:
+        """Which systems of the whole ensemble it has, as text."""
+        numbers = np.arange(len(self)) if self._systems is None else self._systems
+        first, last = numbers[0], numbers[-1]
+        if len(numbers) == 1:
+            return f"system {first}"
+        of = "" if last - first + 1 == len(numbers) else f"{len(numbers):,} of "
+        return f"{of}systems {first} to {last}"
+
+    def _missing(self) -> str:
+        """How many systems of the whole ensemble it lacks, as text; empty where it has all."""
+        axes, numbers = self._case.axes, self._systems
+        if axes is None or numbers is None:
+            return ""
+        total = math.prod(axis.length for axis in axes)
+        if len(numbers) == total:
+            return ""
+        first = np.setdiff1d(np.arange(len(numbers) + 1, dtype=np.uint64), numbers)[0]
+        return f"{total - len(numbers):,} of {total:,} systems are missing, the first is system {first}"
 
     # Arrays
 
@@ -264,7 +283,7 @@ class Solution(Ended):
         merged._case = case
         others = case.other_options(self._case)
         told = f"{len(failed):,} of {len(self):,} systems were integrated again"
-        told += f", with other options than the others: {', '.join(others)}" if others else ""
+        told += f", with other options than before: {', '.join(others)}" if others else ""
         merged.warnings = tuple(dict.fromkeys((*self.warnings, *again.warnings, told)))
         return merged
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import tomllib
 import warnings
 
@@ -188,16 +189,19 @@ def test_parts_of_one_ensemble_are_joined_and_can_be_tried_again():
     wanted = runs.solve((0, 5), method="radau", max_steps=100_000)
     np.testing.assert_array_equal(again.y[[1, 3]], wanted.y[[1, 3]])
     assert again.warnings[-1] == (
-        "2 of 4 systems were integrated again, with other options than the others: method.name, method.max_steps"
+        "2 of 4 systems were integrated again, with other options than before: method.name, method.max_steps"
     )
-    with pytest.warns(
-        od.OdeumWarning, match=r"1 of 2 have other .*, as solutions\[1\]: method.name; `case_text`"
-    ):
+    options = "1 of 2 parts have other options than the first: method.name (systems 2 to 3)"
+    with pytest.warns(od.OdeumWarning, match=re.escape(f"{options}; `case_text`")):
         mixed = od.concat([parts[0].retry(method="radau"), parts[1]])
     assert mixed.failed.sum() == 1 and 'name = "radau"' in mixed.case_text
-    assert [text.split()[0] for text in mixed.warnings] == ["1", "1"]
+    retried = "1 of 2 systems were integrated again, with other options than before: method.name"
+    assert mixed.warnings == (f"systems 0 to 1: {retried}", options)
     assert mixed.to_xarray().warnings.splitlines() == [*mixed.warnings]
-    with pytest.warns(od.OdeumWarning, match="tolerance.rtol, time.segments, run.precision; "):
+    # What is the same text in two parts is of other systems.
+    both = od.concat([part.retry(method="radau") for part in parts])
+    assert both.warnings == (f"systems 0 to 1: {retried}", f"systems 2 to 3: {retried}")
+    with pytest.warns(od.OdeumWarning, match=r"first: tolerance.rtol, time.segments, run.precision \("):
         short = {"rtol": 1e-2, "segments": 2, "precision": "f32", "max_steps": 200}
         od.concat([parts[0], runs.split(2)[1].solve((0, 5), **short)])
     level = runs.split(2)[1].solve((0, 5), max_steps=200, until={"x": {"falls_to": 0.5}})
@@ -215,6 +219,25 @@ def test_parts_of_one_ensemble_are_joined_and_can_be_tried_again():
             od.concat(wrong)
 
 
+def test_what_is_told_of_joined_solutions_holds_when_they_are_joined_again():
+    parts = van_der_pol()(mu=np.linspace(1, 2, 8)).split(8)
+    loose, tight = (lambda k: parts[k].solve((0, 1), rtol=1e-3)), (lambda k: parts[k].solve((0, 1)))
+    with pytest.warns(od.OdeumWarning):
+        first = od.concat([tight(0), loose(1), loose(2)])
+        second = od.concat([tight(3), loose(7)])
+    told = "2 of 3 parts have other options than the first: tolerance.rtol (system 1 and others)"
+    lacking = "5 of 8 systems are missing, the first is system 3"
+    assert first.warnings == (lacking, told)
+    with pytest.warns(od.OdeumWarning, match="3 of 8 systems are missing, the first is system 4"):
+        both = od.concat([first, second])
+        again = od.concat([both])
+    of_both = (
+        f"systems 0 to 2: {told}",
+        "2 of systems 3 to 7: 1 of 2 parts have other options than the first: tolerance.rtol (system 7)",
+    )
+    assert both.warnings == again.warnings == (*of_both, "3 of 8 systems are missing, the first is system 4")
+
+
 def test_parts_come_in_any_order_and_have_the_numbers_of_their_systems():
     runs = van_der_pol().sweep(mu=np.linspace(1, 2, 6), x=[1.0, 2.0]) * 2
     whole = runs.solve((0, 1), save=3)
@@ -229,6 +252,7 @@ def test_parts_come_in_any_order_and_have_the_numbers_of_their_systems():
             assert joined.axes == whole.axes and joined.to_xarray().identical(whole.to_xarray())
     with pytest.warns(od.OdeumWarning, match="4 of 24 systems are missing, the first is system 6; .*`run`"):
         some = od.concat([parts[k] for k in (11, 0, 2, 10, 1, 5, 4, 7, 8, 9)])
+    assert some.warnings == ("4 of 24 systems are missing, the first is system 6",)
     there = some.axes[0].values
     assert there.tolist() == [*range(6), 8, 9, 10, 11, *range(14, 24)]
     np.testing.assert_array_equal(some.saved, whole.saved.reshape(24, 3, 2)[there])
