@@ -171,8 +171,8 @@ def solve_ivp(
         system = _system(fun, states, parameters, t_span)
     except InputError as error:
         # Where it is compared with its equations there is no cause.
-        is_raised_by_function = error.field == "f" and error.__cause__ is not None
-        hints = _unlike_scipy(states, parameters, vectorized) if is_raised_by_function else []
+        may_be_shape = error.field == "f" and _may_be_shape(error.__cause__)
+        hints = _unlike_scipy(states, parameters, vectorized) if may_be_shape else []
         if not hints:
             raise
         raise InputError(error.field, error.found, "; ".join([error.remedy, *hints])) from error.__cause__
@@ -239,6 +239,23 @@ def solve_ivp(
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     solution = finished(case, system.title, system.states, named(axes, system.states), raw, raised)
     return _result(solution, t_span, times, ends, batch)
+
+
+def _may_be_shape(cause: BaseException | None) -> bool:
+    """Whether what was raised on the way through a function may come of the shape of an argument."""
+    from odeum._trace.refusal import Refusal, place
+    from odeum._trace.symbol import BRANCH
+
+    match cause:
+        case None | NameError():
+            return False
+        case Refusal():
+            return cause.remedy != BRANCH
+        case TypeError():
+            # From no line of the function, as it takes another number of arguments.
+            return bool(place(cause))
+        case _:
+            return True
 
 
 def _unlike_scipy(states: Floats, parameters: list[Floats], is_vectorized: bool) -> list[str]:

@@ -4,6 +4,7 @@ import builtins
 import dataclasses
 import functools
 import inspect
+import re
 import sys
 import time
 import timeit
@@ -377,6 +378,15 @@ def test_what_functions_are_given_in_another_shape_than_by_scipy_is_told():
     with pytest.raises(od.InputError, match="`@` is of arrays") as caught:
         od.solve_ivp(lambda t, y, k: k @ y, (0, 1), [1.0], args=(1.0,))
     assert "batch" not in str(caught.value)
+    for f, found in [
+        (lambda t, y, k: -unknown * y, "NameError"),  # noqa: F821
+        (lambda t, y, k: -k * y if y[0] > 0 else y, "a branch on a symbol"),
+        (lambda t, y, k: -k * y if y > 0 else y, "a branch on an array of symbols"),
+        (lambda t, y: -y, "takes 2 positional arguments but 3 were given"),
+    ]:
+        with pytest.raises(od.InputError, match=found) as caught:
+            od.solve_ivp(f, (0, 1), [1.0, 1.0], args=([1.0, 2.0],), vectorized=True)
+        assert not re.search("batch|vectorized", caught.value.remedy)
 
 
 def test_random_numbers_that_come_later_are_refused():
@@ -493,8 +503,6 @@ def test_systems_from_functions_text_and_sympy_agree():
     ],
 )
 def test_bad_arguments(arguments, field, remedy):
-    import re
-
     usual = {"fun": van_der_pol, "t_span": (0.0, 1.0), "y0": [2.0, 0.0], "args": (1.0,)}
     with pytest.raises(od.InputError) as caught:
         od.solve_ivp(**(usual | arguments))
