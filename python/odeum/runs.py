@@ -271,6 +271,9 @@ class Runs:
             raise InputError(
                 "runs", "a part of an ensemble", "take the case of the whole: files have no parts"
             )
+        if span is not None and len(self._spans()) == len(_SPANS):
+            remedy = "leave it out: each system has its own span"
+            raise InputError("span", "a span beside t_start and t_end", remedy)
         return self._case(span, options)
 
     def _case(self, span: Any, options: dict[str, Any]) -> EnsembleCase:

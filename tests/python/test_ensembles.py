@@ -504,6 +504,12 @@ def test_a_case_file_gives_the_same_answer(tmp_path):
     np.testing.assert_array_equal(od.run(tmp_path / "columns.toml").y, columns.solve((0, 4)).y)
     with pytest.raises(od.InputError, match="path"):
         columns.to_toml(None, (0, 4))
+    spans = van_der_pol()(t_start=[0.0, 1.0]).sweep(t_end=[2.0, 3.0])
+    with pytest.raises(od.InputError, match="span: found a span beside t_start and t_end; leave it out"):
+        spans.to_toml(tmp_path / "spans.toml", (0, 4))
+    assert not (tmp_path / "spans.toml").exists()
+    spans.to_toml(tmp_path / "spans.toml")
+    np.testing.assert_array_equal(od.run(tmp_path / "spans.toml").y.ravel(), spans.solve().y.ravel())
 
 
 def test_a_retry_in_double_precision_of_single_precision_loses_nothing():
