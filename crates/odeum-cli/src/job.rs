@@ -43,11 +43,11 @@ pub(crate) trait Job {
     /// Bytes on the disk of all that is written, about.
     fn disk_bytes(&self) -> u128;
 
-    /// Removes what a killed run has left with the names of files that the one which goes on writes anew.
-    fn take_back(&self, _target: &Target) {}
+    /// Makes ready what can be refused before anything is written or removed.
+    fn prepare(&self, args: &RunArgs, target: &Target) -> Result<Self::Ready, Finding>;
 
-    /// Makes ready what can be refused before anything is written.
-    fn prepare(&self) -> Result<Self::Ready, Finding>;
+    /// Removes what a killed run has left with the names of files that the one which goes on writes anew.
+    fn take_back(&self, _ready: &Self::Ready, _target: &Target) {}
 
     /// Computes and writes.
     fn go(&self, ready: Self::Ready, ground: Ground<'_>) -> Result<Exit, Stop>;
@@ -93,9 +93,10 @@ fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
     let _lock = target.lock(tell).map_err(Stop::bad)?;
     refuse_to_replace(job, &target, args).map_err(Stop::bad)?;
     refuse_another_kind(job, &target).map_err(Stop::bad)?;
-    let ready = job.prepare().map_err(Stop::bad)?;
+    let ready = job.prepare(args, &target).map_err(Stop::bad)?;
     if args.resume {
-        job.take_back(&target);
+        // Before the probe, which takes the place of the result that says what to remove.
+        job.take_back(&ready, &target);
     }
     target.probe(job.disk_bytes()).map_err(Stop::bad)?;
     let room = target.room(job.result_bytes());
@@ -149,7 +150,8 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
     if args.resume && job.goes_on(target) {
         // What cannot be read is refused by the job.
         let Some(former) = former::ends(target) else { return Ok(()) };
-        let is_own = |path: &Path| target.extension(path).is_some_and(|end| former.contains(&end));
+        let own = [former, former::put(target)].concat();
+        let is_own = |path: &Path| target.extension(path).is_some_and(|end| own.contains(&end));
         let foreign = job.others(target).into_iter().find(|path| is_there(path) && !is_own(path));
         return foreign.map_or(Ok(()), |path| {
             Err(Finding::error("the run that goes on would replace a file that it has not written")

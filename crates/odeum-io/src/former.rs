@@ -12,26 +12,26 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
-/// How the names of the files and folders end that an earlier run has written, or was to write when it was stopped, or was killed;
-/// `None` where neither its result nor its checkpoint says so.
+/// How the names of the files and folders end that an earlier run has written, or was to write when it was stopped; `None` where
+/// neither its result nor its checkpoint says so.
 pub fn ends(target: &Target) -> Option<Vec<String>> {
-    let lists = [checkpoint::files(&target.checkpoint()), of_result(&target.npz()), put(target)];
+    let lists = [checkpoint::files(&target.checkpoint()), of_result(&target.npz())];
     let mut ends = lists.into_iter().flatten().reduce(|one, other| [one, other].concat())?;
     // What lies in other folders is none of its files, whatever a file says.
     ends.retain(|end| !end.contains(['/', '\\']));
     Some(ends)
 }
 
-/// What a run was giving their names when it was killed: its result, which has its own last, lists them.
-fn put(target: &Target) -> Option<Vec<String>> {
-    of_result(&temporary(&target.npz()))
+/// How the names of the files end to which a run had given them when it was killed before its result, which comes last and lists them, had
+/// its own.
+pub fn put(target: &Target) -> Vec<String> {
+    of_result(&temporary(&target.npz())).unwrap_or_default()
 }
 
-/// Removes those of the `files` of an ensemble to which a run was giving their names when it was killed, but for those that it was to
-/// replace, which its checkpoint lists. The run that goes on writes them anew; were it killed too, nothing would say whose they are.
-pub fn take_back(target: &Target, files: &[PathBuf]) {
-    let put = put(target).unwrap_or_default();
-    let listed = checkpoint::files(&target.checkpoint()).unwrap_or_default();
+/// Removes those of the `files` of an ensemble to which a killed run had given their names, but for those that its checkpoint `listed`, which
+/// it was to replace. The run that goes on writes them anew; were it killed too, nothing would say whose they are.
+pub fn take_back(target: &Target, files: &[PathBuf], listed: &[String]) {
+    let put = put(target);
     let is_put = |end: &String| put.contains(end) && !listed.contains(end);
     for path in files {
         if target.extension(path).as_ref().is_some_and(is_put) {

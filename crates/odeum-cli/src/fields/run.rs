@@ -124,7 +124,7 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
         target::space(self.plan)
     }
 
-    fn prepare(&self) -> Result<Prepared<T>, Finding> {
+    fn prepare(&self, _args: &RunArgs, _target: &Target) -> Result<Prepared<T>, Finding> {
         let prepared = self.plan.prepare::<T>()?;
         self.plan.check_gpu()?;
         Ok(prepared)

@@ -15,7 +15,7 @@ use crate::{fields, gpus};
 use batches::Batches;
 use odeum_case::results::Results;
 use odeum_case::{Described, Overrides, Plan, Precision, device};
-use odeum_io::checkpoint::ensemble::LATER;
+use odeum_io::checkpoint::ensemble::{LATER, Loaded};
 use odeum_io::file::Room;
 use odeum_io::{Finding, Findings, Target, ensemble, former, parallel};
 use odeum_ode::solution::Summary;
@@ -67,7 +67,7 @@ impl<'a, T> EnsembleJob<'a, T> {
 }
 
 impl<T: Compiled> Job for EnsembleJob<'_, T> {
-    type Ready = ();
+    type Ready = (Store, Loaded<T>);
 
     fn target(&self, output: Option<&Path>) -> Result<Target, Finding> {
         self.plan.case.output.target(output, &self.plan.case.path)
@@ -97,23 +97,24 @@ impl<T: Compiled> Job for EnsembleJob<'_, T> {
         disk_space(self.plan)
     }
 
-    fn take_back(&self, target: &Target) {
-        former::take_back(target, &self.others(target));
+    fn prepare(&self, args: &RunArgs, target: &Target) -> Result<Self::Ready, Finding> {
+        Store::open(self.plan, target, args.resume, args.checkpoint_every)
     }
 
-    fn prepare(&self) -> Result<(), Finding> {
-        Ok(())
+    fn take_back(&self, (store, _): &Self::Ready, target: &Target) {
+        former::take_back(target, &self.others(target), &store.header().files);
     }
 
-    fn go(&self, (): (), ground: Ground<'_>) -> Result<Exit, Stop> {
-        integrate::<T>(self.plan, ground)
+    fn go(&self, ready: Self::Ready, ground: Ground<'_>) -> Result<Exit, Stop> {
+        integrate(self.plan, ready, ground)
     }
 }
 
-fn integrate<T: Compiled>(plan: &Plan<'_>, ground: Ground<'_>) -> Result<Exit, Stop> {
-    let Ground { args, target, room } = ground;
-    let (mut store, loaded) =
-        Store::open::<T>(plan, target, args.resume, args.checkpoint_every).map_err(Stop::bad)?;
+fn integrate<T: Compiled>(
+    plan: &Plan<'_>,
+    (mut store, loaded): (Store, Loaded<T>),
+    Ground { args, target, room }: Ground<'_>,
+) -> Result<Exit, Stop> {
     let mut batches = Batches::new(plan, store.header(), loaded.batches);
     let before = batches.finished();
     if args.resume && !args.quiet {

@@ -173,6 +173,23 @@ fn half_way() -> (Folder, Vec<u8>) {
     (folder, whole)
 }
 
+/// What a killed run has put stays where the run that would go on is refused.
+#[test]
+fn files_stay_where_a_run_that_would_go_on_is_refused() {
+    let (folder, _) = half_way();
+    let case = format!("{CASE}[output]\nformats = [\"csv\"]\n");
+    folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "b.npz"]).well();
+    let (result, table) = (folder.read("b.npz"), folder.read("b.csv"));
+    let resume = || folder.odeum(&["run", "a.toml", "--resume"]);
+    folder.write(".a.npz.part", &result).write("a.csv", &table);
+    folder.write("a.toml", case.replace("seed = 3", "seed = 4"));
+    resume().refused(&["the checkpoint is of another run"]);
+    assert!(folder.has("a.csv") && folder.has(".a.npz.part"), "{:?}", folder.files());
+    folder.write("a.toml", &case);
+    resume().well();
+    assert!(folder.read("a.csv") == table && folder.read("a.npz") == result);
+}
+
 /// `NAME.partial.npz` may be the complete result of another case.
 #[test]
 fn a_complete_result_with_the_name_of_an_unfinished_one_stays() {
