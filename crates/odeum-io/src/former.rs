@@ -1,7 +1,7 @@
 //! What an earlier run has left where a new one writes.
 
 use crate::checkpoint;
-use crate::file::temporary;
+use crate::file::{is_there, temporary};
 use crate::npy;
 use crate::target::Target;
 use crate::zarr;
@@ -23,9 +23,11 @@ pub fn ends(target: &Target) -> Option<Vec<String>> {
 }
 
 /// How the names of the files end to which a run had given them when it was killed before its result, which comes last and lists them, had
-/// its own.
+/// its own. A file that is still beside its place has not come there.
 pub fn put(target: &Target) -> Vec<String> {
-    of_result(&temporary(&target.npz())).unwrap_or_default()
+    let mut ends = of_result(&temporary(&target.npz())).unwrap_or_default();
+    ends.retain(|end| !is_there(&temporary(&target.file(end))));
+    ends
 }
 
 /// Removes those of the `files` of an ensemble to which a killed run had given their names, but for those that its checkpoint `listed`, which

@@ -173,7 +173,7 @@ fn half_way() -> (Folder, Vec<u8>) {
     (folder, whole)
 }
 
-/// What a killed run has put stays where the run that would go on is refused.
+/// What a killed run has put stays where the run that would go on is refused, and so does what it had not put.
 #[test]
 fn files_stay_where_a_run_that_would_go_on_is_refused() {
     let (folder, _) = half_way();
@@ -181,7 +181,12 @@ fn files_stay_where_a_run_that_would_go_on_is_refused() {
     folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "b.npz"]).well();
     let (result, table) = (folder.read("b.npz"), folder.read("b.csv"));
     let resume = || folder.odeum(&["run", "a.toml", "--resume"]);
-    folder.write(".a.npz.part", &result).write("a.csv", &table);
+    // A table that had not come to its place is not the one that is there.
+    folder.write(".a.npz.part", &result).write(".a.csv.part", &table);
+    folder.write("a.csv", "my own data");
+    resume().refused(&["a file that it has not written", "a.csv", "move it away"]);
+    assert_eq!(folder.read("a.csv"), b"my own data");
+    std::fs::rename(folder.path(".a.csv.part"), folder.path("a.csv")).unwrap();
     folder.write("a.toml", case.replace("seed = 3", "seed = 4"));
     resume().refused(&["the checkpoint is of another run"]);
     assert!(folder.has("a.csv") && folder.has(".a.npz.part"), "{:?}", folder.files());
