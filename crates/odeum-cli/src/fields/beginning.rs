@@ -100,10 +100,12 @@ fn left_behind(header: &mut Header, others: &[PathBuf], target: &Target, t: f64)
     header.files = own;
     let left = left.iter().map(|end| target.file(end)).filter(|path| is_there(path));
     let told = left.map(|path| {
-        Finding::warning("the run goes on without a file that it has begun")
-            .in_file(path.display().to_string())
-            .found(format!("it ends at about t = {}, and [output] has it no more", Exact(t)))
-            .help("remove it; one up to the end is written by a run that starts anew, with --overwrite")
+        Finding::warning(
+            "the run goes on without a file that it has begun, which [output] has no more",
+        )
+        .in_file(path.display().to_string())
+        .found(format!("it ends at about t = {}", Exact(t)))
+        .help("remove it; one up to the end is written by a run that starts anew, with --overwrite")
     });
     told.collect()
 }
