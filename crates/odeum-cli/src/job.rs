@@ -154,7 +154,8 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
         let is_own = |path: &Path| target.extension(path).is_some_and(|end| own.contains(&end));
         let foreign = job.others(target).into_iter().find(|path| is_there(path) && !is_own(path));
         return foreign.map_or(Ok(()), |path| {
-            Err(Finding::error("the run that goes on would replace a file that it has not written")
+            let message = "the run that goes on would replace a file that it has not written, or not to the end";
+            Err(Finding::error(message)
                 .in_file(path.display().to_string())
                 .help("move it away, or leave it out of [output] as the run began"))
         });

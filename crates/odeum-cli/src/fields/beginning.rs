@@ -2,6 +2,8 @@
 
 use super::finished;
 use super::former;
+use super::movie::Movie;
+use super::target;
 use super::writer::Writer;
 use crate::args::RunArgs;
 use crate::exit::Exit;
@@ -21,17 +23,17 @@ pub(super) struct Beginning<T: Precision> {
     pub(super) start: Checkpoint<T>,
 }
 
-/// Finds it, and makes the folder ready for it and the `others` that it writes beside its result; `field` is that of the
-/// start of the case. What is wrong is told before
-/// anything is removed.
+/// Finds it, and makes the folder ready for it and the files that it writes beside its result, movies among them; `field` is that of the
+/// start of the case. What is wrong is told before anything is removed.
 pub(super) fn find<T: Precision>(
     plan: &FieldPlan<'_>,
     field: Field<T>,
     args: &RunArgs,
     target: &Target,
-    others: &[PathBuf],
+    movie: &Movie,
 ) -> Result<Beginning<T>, Finding> {
     let case = plan.case;
+    let others = target::others(case, target, movie);
     let Beginning { mut header, start } = read(plan, field, args, target)?;
     if start.clock.t > case.time.until {
         let message = format!("the run has gone on to t = {} already", start.clock.t);
@@ -47,9 +49,10 @@ pub(super) fn find<T: Precision>(
     match &mut header {
         Some(header) => {
             go_on_without(Writer::<T>::lost(case, target, header)?, args)?;
-            show(&left_behind(header, others, target, start.clock.t), Exit::BadInput);
+            let asked_for = [others, movie.wanted_files(case, target)].concat();
+            show(&left_behind(header, &asked_for, target, start.clock.t), Exit::BadInput);
         }
-        None if args.overwrite => former::clear(others, target, &case.inputs),
+        None if args.overwrite => former::clear(&others, target, &case.inputs),
         None => {}
     }
     Ok(Beginning { header, start })
@@ -92,11 +95,16 @@ fn tell(plan: &FieldPlan<'_>, header: Option<&Header>, t: f64) {
     }
 }
 
-/// Takes from a run the files that its case asks for no more, and tells of those that are there: they end where it goes on.
-fn left_behind(header: &mut Header, others: &[PathBuf], target: &Target, t: f64) -> Vec<Finding> {
+/// Takes from a run the files that are not `asked_for` any more, and tells of those that are there: they end where it goes on.
+fn left_behind(
+    header: &mut Header,
+    asked_for: &[PathBuf],
+    target: &Target,
+    t: f64,
+) -> Vec<Finding> {
     let files = std::mem::take(&mut header.files);
     let (own, left): (Vec<String>, Vec<String>) =
-        files.into_iter().partition(|end| others.contains(&target.file(end)));
+        files.into_iter().partition(|end| asked_for.contains(&target.file(end)));
     header.files = own;
     let left = left.iter().map(|end| target.file(end)).filter(|path| is_there(path));
     let told = left.map(|path| {

@@ -41,7 +41,12 @@ impl Movie {
 
     /// Movies that will be made.
     pub(super) fn files(&self, case: &FieldCase, target: &Target) -> Vec<PathBuf> {
-        if !self.found {
+        if self.found { self.wanted_files(case, target) } else { Vec::new() }
+    }
+
+    /// Movies that are asked for, also where ffmpeg is not found.
+    pub(super) fn wanted_files(&self, case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+        if !self.wanted {
             return Vec::new();
         }
         let stems = frames::picture_names(&case.output, case.problem.model.species());

@@ -147,7 +147,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
     let others = target::others(case, target, movie);
     let path = target.checkpoint();
     let Beginning { header, mut start } =
-        beginning::find(plan, field, args, target, &others).map_err(Stop::bad)?;
+        beginning::find(plan, field, args, target, movie).map_err(Stop::bad)?;
     let resumed = header.is_some();
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
     if header.as_ref().is_some_and(|header| header.until != case.time.until.to_bits()) {

@@ -618,10 +618,40 @@ checkpoint_steps = 3
     assert_eq!(folder.files(), ["a.checkpoint", "a.toml"]);
 }
 
+/// Where programs are looked for: among them is one that writes its arguments where the movie should be.
+#[cfg(unix)]
+fn path_with_ffmpeg(folder: &Folder) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::create_dir(folder.path("bin")).unwrap();
+    let script =
+        "#!/bin/sh\nfor last; do :; done\n[ \"$1\" = -version ] || echo \"$@\" > \"$last\"\n";
+    folder.write("bin/ffmpeg", script);
+    let path = folder.path("bin/ffmpeg");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:/bin:/usr/bin", folder.path("bin").display())
+}
+
+/// A movie stays the run's own where it goes on without ffmpeg.
+#[cfg(unix)]
+#[test]
+fn a_run_that_goes_on_without_ffmpeg_keeps_its_movie() {
+    let folder = Folder::new();
+    let with_ffmpeg = path_with_ffmpeg(&folder);
+    let run = |until: &str, path: &str| {
+        let case = DIFFUSION.replace("until = 10.0", &format!("until = {until}"));
+        folder.write("a.toml", case + "[output]\nevery = 0.1\nformats = [\"movie\"]\n");
+        Said::of(folder.command(&["run", "a.toml", "--resume"]).env("PATH", path)).well().err
+    };
+    run("0.3", &with_ffmpeg);
+    let err = run("0.6", "/nowhere");
+    assert!(err.contains("ffmpeg is not found") && !err.contains("goes on without"), "{err}");
+    let err = run("0.9", &with_ffmpeg);
+    assert!(!err.contains("warning") && folder.has("a.c_z3.mp4"), "{err}");
+}
+
 #[cfg(unix)]
 #[test]
 fn movies_are_made_by_ffmpeg_where_it_is_found() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let case = DIFFUSION.replace("until = 10.0", "until = 0.3")
         + "[output]\nevery = 0.1\nformats = [\"movie\"]\n";
@@ -639,14 +669,7 @@ fn movies_are_made_by_ffmpeg_where_it_is_found() {
     folder.write("a.c_z3.mp4", "by hand");
     run("/nowhere");
     assert_eq!(folder.read("a.c_z3.mp4"), b"by hand");
-    // One that writes its arguments where the movie should be.
-    std::fs::create_dir(folder.path("bin")).unwrap();
-    let script =
-        "#!/bin/sh\nfor last; do :; done\n[ \"$1\" = -version ] || echo \"$@\" > \"$last\"\n";
-    folder.write("bin/ffmpeg", script);
-    let path = folder.path("bin/ffmpeg");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let with_ffmpeg = format!("{}:/bin:/usr/bin", folder.path("bin").display());
+    let with_ffmpeg = path_with_ffmpeg(&folder);
     let err = run(&with_ffmpeg);
     assert!(!err.contains("ffmpeg"), "{err}");
     let movie = String::from_utf8(folder.read("a.c_z3.mp4")).unwrap();

@@ -328,6 +328,9 @@ fn files_that_are_asked_for_no_more_are_told() {
     folder.write("a.toml", case("0.9", "[]", ""));
     let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
     assert!(!said.err.contains("goes on without"), "{}", said.err);
+    let said =
+        folder.write("a.toml", case("1.2", "[\"zarr\"]", "")).odeum(&["run", "a.toml", "--resume"]);
+    said.refused(&["replace a file that it has not written, or not to the end", "a.zarr"]);
 }
 
 /// A result is gone on from only beside its own states: a run that replaced them and failed leaves none.
