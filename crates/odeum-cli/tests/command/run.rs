@@ -354,6 +354,11 @@ fn pictures_of_sweeps_tell_values_apart() {
     let all = ticks.len();
     ticks.dedup();
     assert!(all > 5 && ticks.len() == all, "{ticks:?}");
+    // Of lists that are in no order too.
+    let found = lines("a = [1.0, 2.0]\nk = [2.0, 2.5]\nq = [1.0, 5.0, 1.0001, 3.0]");
+    assert!(found.iter().any(|line| line.contains("q = 1.0001")), "{found:?}");
+    // Numbers between which there is none.
+    lines("q = [0.0, 5e-324]");
     let found = lines("a = [1.0, 2.0]\nk = [2.0, 2.5]");
     assert!(found.iter().any(|line| line == "k = 2.5"), "{found:?}");
 }

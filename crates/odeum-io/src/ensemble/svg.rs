@@ -178,7 +178,7 @@ fn lines(about: &About<'_>, view: &View, times: &HashMap<usize, f64>) -> Vec<Lin
     };
     let (name, all) = &sweep[*second];
     let drawn: Vec<f64> = values.iter().map(|at| all[*at]).collect();
-    let digits = digits_apart(&drawn);
+    let digits = digits_apart(&drawn, &drawn);
     let of = |at: &usize| {
         let mut fixed = view.fixed.clone();
         fixed[*second] = *at;
@@ -239,8 +239,7 @@ fn render(
         .filter(is_fixed)
         .map(|k| {
             let ((name, values), at) = (&sweep[k], view.fixed[k]);
-            let beside = &values[at.saturating_sub(1)..values.len().min(at + 2)];
-            format!("{name} = {}", rounded(values[at], digits_apart(beside)))
+            format!("{name} = {}", rounded(values[at], digits_apart(&[values[at]], values)))
         })
         .collect();
     // One row and one copy of all is drawn.
@@ -301,11 +300,10 @@ fn render(
     Ok(())
 }
 
-/// Digits that say which number is meant, three at least.
-fn digits_apart(values: &[f64]) -> usize {
+/// Digits that say which numbers among all are meant, three at least.
+fn digits_apart(meant: &[f64], all: &[f64]) -> usize {
     let are_apart = |digits: &usize| {
-        let pairs =
-            values.iter().enumerate().flat_map(|(i, a)| values[..i].iter().map(move |b| (a, b)));
+        let pairs = meant.iter().flat_map(|a| all.iter().map(move |b| (a, b)));
         pairs.filter(|(a, b)| a != b).all(|(a, b)| rounded(*a, *digits) != rounded(*b, *digits))
     };
     (3..DIGITS).find(are_apart).unwrap_or(DIGITS)
@@ -316,8 +314,9 @@ fn tick_digits(axis: &Axis, least: usize) -> usize {
     let Range { start, end } = axis.range();
     // No two ticks are closer, but for powers of ten and their multiples, which have one digit.
     let closest = (end - start) / 50.0;
-    let digits = (start.abs().max(end.abs()) / closest).log10().ceil() as usize + 1;
-    digits.clamp(least, DIGITS)
+    let digits = (start.abs().max(end.abs()) / closest).log10().ceil() + 1.0;
+    // Of ends between which there is no number, they have no end.
+    (digits.min(DIGITS as f64) as usize).max(least)
 }
 
 /// A title in so many characters as the picture is wide; what it is of stays whole where there is room.
