@@ -94,7 +94,7 @@ impl Case {
         // Without a span of the case it is the place of the section.
         (source_span.field == "time.span").then(|| {
             let help =
-                "leave `span` out; or, that all systems have it, the columns t_start and t_end";
+                "leave out `span`; or leave out the columns t_start and t_end, and all systems have it";
             source_span.error("the table gives each system its own span").help(help)
         })
     }

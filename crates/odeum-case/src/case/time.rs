@@ -105,7 +105,9 @@ pub(super) fn read(
                     source_spans.put(Argument::new("save_at").at(i), item.source_span());
                 }
             }
-            read_save(&field, span.flatten().filter(|_| !own_spans)).map(Some)
+            // A span beside those of a table is refused: that none has a span is said only where none is written.
+            let is_of_all = section.has("span") || !own_spans;
+            read_save(&field, span.flatten().filter(|_| is_of_all)).map(Some)
         }
     };
     let until = section.get("until").map(|field| {

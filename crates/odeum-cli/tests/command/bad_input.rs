@@ -217,10 +217,12 @@ fn spans_and_times() {
     folder.write("t.csv", "a,t_start,t_end\n1.0,0.0,10.0\n2.0,0.0,20.0\n");
     let table = "[ensemble]\ntable = \"t.csv\"\n";
     folder.write("a.toml", format!("{DECAY}{table}"));
-    refused_in(
-        &folder,
-        &["the table gives each system its own span", "--> a.toml:8:8", "leave `span` out"],
-    );
+    let parts = ["the table gives each system its own span", "--> a.toml:8:8", "leave out `span`;"];
+    refused_in(&folder, &parts);
+    // It is there also where times are spaced over it.
+    let spaced = with("span = [0.0, 1.0]", "span = [0.0, 1.0]\nsave = { count = 3 }");
+    folder.write("a.toml", format!("{spaced}{table}"));
+    refused_in(&folder, &parts);
     folder.write("a.toml", format!("{own_spans}{table}"));
     refused_in(&folder, &["number of times, but there is no span", "--> a.toml:8:8"]);
     let lorenz = with("[time]\nspan = [0.0, 1.0]\n", "[time]\nsave = { count = 3 }\n");
