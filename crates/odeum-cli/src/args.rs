@@ -281,8 +281,8 @@ pub(crate) struct BenchArgs {
     pub(crate) mechanism: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) beside: SelectionArgs,
-    /// States of the study `chemistry`, as `odeum pasr` saves them, without the first 1,000 of each run where a run has more
-    /// [default: computed anew]
+    /// States of the study `chemistry`, as `odeum pasr` saves them, without the first 1,000 of each run where any run
+    /// has more [default: computed anew]
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) states: Option<PathBuf>,
     /// Parts of the studies `chemistry` and `ethanol`, separated by commas [default: all]: methods, reactive (states that
