@@ -106,7 +106,7 @@ pub fn remedy(error: &StateError) -> (Option<&str>, String) {
             Some(TEMPERATURE),
             format!(
                 "give {low} to {high} K, for which the mechanism has the data of all its species, or \
-                 a larger temperature_margin in [system] to extrapolate them"
+                 a larger `temperature_margin` to extrapolate them"
             ),
         ),
         StateError::NotPositive { what: "pressure", .. } => {
