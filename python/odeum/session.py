@@ -81,7 +81,8 @@ class Session(Fixed, Ended):
     def advance(self, span: Any) -> NDArray[np.uint8]:
         """Integrates all systems over a span.
 
-        An `OdeumWarning` tells of the first advance in which reactors went beyond the thermodynamic data.
+        An `OdeumWarning` tells of the first advance in which reactors went beyond the thermodynamic data; on a GPU, of
+        the first that left them there.
 
         Parameters
         ----------
@@ -111,7 +112,8 @@ class Session(Fixed, Ended):
             # Those of the advance before would be taken for those of this one.
             self._status = np.full(len(self), NOT_RUN, np.uint8)
             raise
-        if self._raw.is_gas and not self._has_told:
+        # Asked first, as the counts of all systems would come from the GPU.
+        if not self._has_told and self._raw.came_outside:
             self._has_told = tell_of_extrapolation(self.counts, "the session, after each advance,")
         return self.status
 

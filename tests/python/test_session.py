@@ -371,3 +371,11 @@ def test_states_beyond_the_data_are_told_once_and_may_be_set():
     hot[0, 0] = 1e4
     with pytest.raises(od.InputError, match=r"10000 K.* or a larger `temperature_margin` to extrapolate"):
         session.states = hot
+
+
+def test_counts_stay_on_the_device_while_all_lie_within_the_data(monkeypatch):
+    """Those of all systems came from it after each advance."""
+    gas = od.Mechanism("mechanisms/hydrogen-burke-2012.yaml")
+    session = gas.reactor("constant volume").sweep(T=[1200.0], fuel="H2", oxidizer="O2:1").session()
+    monkeypatch.setattr(od.Session, "counts", property(lambda session: pytest.fail("counts were asked for")))
+    assert not session.advance((0, 1e-6)).any()

@@ -210,6 +210,19 @@ impl<T: Compiled> Session<T> {
         }
     }
 
+    /// Whether the last advance took systems outside the data of the model ([`Stats::outside`]). On a GPU, where counts of all
+    /// systems stay until [`stats`](Session::stats) asks for them, it is told of states that lie there now; those that came back
+    /// within the advance are not seen.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn came_outside(&mut self) -> Result<bool, Error> {
+        match &mut self.0 {
+            On::Cpu(here) => Ok(here.last.stats.iter().any(|stats| stats.outside > 0)),
+            On::Gpu(session) => session.is_outside(),
+        }
+    }
+
     /// States, times, statuses and costs of the last advance, and how busy lanes were where that is measured; without sizes of
     /// steps, and on a GPU without warnings.
     ///

@@ -51,6 +51,7 @@ trait Resident: Send {
     fn set_states(&mut self, states: &[f64]) -> Result<(), Error>;
     fn statuses(&mut self) -> Result<Vec<Status>, Error>;
     fn stats(&mut self) -> Result<Vec<Stats>, Error>;
+    fn came_outside(&mut self) -> Result<bool, Error>;
 }
 
 impl<T: Compiled + Element> Resident for odeum_ode::Session<T> {
@@ -81,6 +82,10 @@ impl<T: Compiled + Element> Resident for odeum_ode::Session<T> {
 
     fn stats(&mut self) -> Result<Vec<Stats>, Error> {
         odeum_ode::Session::stats(self)
+    }
+
+    fn came_outside(&mut self) -> Result<bool, Error> {
+        odeum_ode::Session::came_outside(self)
     }
 }
 
@@ -162,10 +167,10 @@ impl Session {
         })
     }
 
-    /// True where states may lie outside the data of a mechanism.
+    /// In the last advance, steps ended outside the data of a mechanism; on a GPU, the last ones.
     #[getter]
-    fn is_gas(&self) -> bool {
-        self.gas.is_some()
+    fn came_outside(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, &Monitor::new(), |session| session.came_outside())
     }
 
     /// What the last advance cost [M, 8], named by `counts()`.

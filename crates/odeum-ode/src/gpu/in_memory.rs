@@ -236,6 +236,11 @@ impl<T: Scalar, D: Device> InMemory<T, D> {
         self.get(self.offsets.states, self.dim * self.systems)
     }
 
+    /// One component of the states \[M\].
+    pub(super) fn component(&self, i: usize) -> Result<Vec<T>, Error> {
+        self.get(self.offsets.states + i * self.systems * size_of::<T>(), self.systems)
+    }
+
     /// The saved states [K × n × M].
     pub(super) fn saved(&self) -> Result<Vec<T>, Error> {
         self.get(self.offsets.saved, self.n_saves * self.dim * self.systems)

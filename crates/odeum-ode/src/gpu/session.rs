@@ -12,7 +12,7 @@ use crate::options::{Options, check_length};
 use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::{Error, Scalar, System};
+use odeum_core::{Error, RangeKind, Scalar, System, ValidRange};
 use odeum_cuda::{Device, Gpu, Memory, Stream};
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ pub struct Session<T, D: Device = Gpu> {
     steps: Option<[D::Memory; 2]>,
     /// True when states that are not finite are a status, not an error.
     takes_invalid: bool,
+    /// For which the model has data.
+    data: Vec<ValidRange>,
 }
 
 impl<T: Scalar> Session<T> {
@@ -133,7 +135,9 @@ impl<T: Scalar, D: Device> Session<T, D> {
             }
             _ => None,
         };
-        Ok(Session { memory, steps, takes_invalid: ensemble.takes_invalid() })
+        let of_data = |range: &&ValidRange| range.kind == RangeKind::Data;
+        let data = system.ranges.iter().filter(of_data).copied().collect();
+        Ok(Session { memory, steps, takes_invalid: ensemble.takes_invalid(), data })
     }
 
     /// Integrates every system over `span`; gives the time on the GPU, in ms.
@@ -251,6 +255,20 @@ impl<T: Scalar, D: Device> Session<T, D> {
             busy_lanes: self.memory.busy_lanes()?,
             ..Solution::empty(0, self.memory.dim, &[])
         })
+    }
+
+    /// Whether states lie outside the data of the model. Of them the components alone that have such data come from the GPU.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn is_outside(&self) -> Result<bool, Error> {
+        for &ValidRange { component, lower, upper, .. } in &self.data {
+            let values = self.memory.component(component)?;
+            if values.into_iter().map(Scalar::to_f64).any(|value| value < lower || value > upper) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// How each system ended the last advance \[M\].

@@ -486,3 +486,27 @@ fn sessions_refuse_levels() {
     let error = error.unwrap_err().to_string();
     assert!(error.contains("terminal_event") && error.contains("session"), "{error}");
 }
+
+#[test]
+fn sessions_tell_of_what_lies_outside_the_data() {
+    let (method, options) = (Method::rodas4(), tolerant(1e-6));
+    let ensemble = oscillators::<f64>(2, (0.0, 1.0));
+    // x is above 0.7 from 0.78 to 2.37, v below −0.9 from 2.69 on.
+    let spans = [(0.0, 0.5, false), (0.5, 1.0, true), (1.0, 2.5, false)];
+    let solver = Solver::new(DynSystem::new(bounded()), &method, &Device::cpu(), &options).unwrap();
+    let mut session = solver.session(&ensemble).unwrap();
+    for (start, end, is_outside) in spans {
+        session.advance((start, end)).unwrap();
+        // Steps on the way count here.
+        assert_eq!(session.came_outside().unwrap(), is_outside || end == 2.5, "{end}");
+    }
+    if !host::is_available() {
+        return;
+    }
+    let devices = Devices::new(vec![host::setup().device()]);
+    let mut session = devices.session(&bounded(), &ensemble, &method, &options).unwrap();
+    for (start, end, is_outside) in spans {
+        session.advance((start, end)).unwrap();
+        assert_eq!(session.is_outside().unwrap(), is_outside, "{end}");
+    }
+}
