@@ -122,11 +122,7 @@ impl Judge {
         let of_steps = ((2.0 * dt / h).ceil() as usize).saturating_add(1);
         for count in [TIMES, of_steps.clamp(TIMES, MOST_TIMES)] {
             let times = within((before.t, now.t), count);
-            let made = |size: f64| self.made(problem, (before, now), &times, size);
-            let (given, from_rest) = (before.explained.max(self.beyond(&times)), made(0.0)?);
-            // A field that was at rest has the size of what is made of nothing, by which others may be fed.
-            let is_at_rest = from_rest > UNEXPLAINED * given && from_rest.is_finite();
-            now.explained = now.largest.min(made(if is_at_rest { from_rest } else { given })?);
+            now.explained = now.largest.min(self.made(problem, (before, now), &times)?);
             if !now.is_beyond() {
                 break;
             }
@@ -134,15 +130,16 @@ impl Judge {
         Ok(())
     }
 
-    /// How large values can have become that were of this size, by what is at these times.
+    /// How large values can have become by what is at these times.
     fn made(
         &self,
         problem: &Problem,
         (before, now): (&Seen, &Seen),
         times: &[f64],
-        size: f64,
     ) -> Result<f64, Error> {
         let dt = now.t - before.t;
+        let beyond = self.beyond(times);
+        let size = before.explained.max(beyond);
         // Values that have grown say nothing about what has made them grow.
         let clip = |values: &[f64], most: f64| -> Vec<f64> {
             values.iter().map(|value| value.clamp(-most, most)).collect()
@@ -189,7 +186,7 @@ impl Judge {
         if let Some(speeds) = self.speeds(problem, times) {
             exchange += 2.0 * speeds.iter().sum::<f64>();
         }
-        if self.beyond(times) > 0.0 {
+        if beyond > 0.0 {
             exchange += before.radius;
         }
         let rate = mean(&rates) + self.sources(problem, times)?;
