@@ -119,7 +119,8 @@ impl Judge {
         if now.largest <= usual || usual.is_nan() {
             return Ok(());
         }
-        let of_steps = ((2.0 * dt / h).ceil() as usize).saturating_add(1);
+        // Times are rounded, and whole steps between them not quite whole.
+        let of_steps = ((2.0 * dt / h).round() as usize).saturating_add(1);
         for count in [TIMES, of_steps.clamp(TIMES, MOST_TIMES)] {
             let times = within((before.t, now.t), count);
             now.explained = now.largest.min(self.made(problem, (before, now), &times)?);

@@ -209,6 +209,30 @@ fn fields_at_rest_are_stimulated_late() {
     }
 }
 
+/// A source of a single step, between two judgements: where their distance came to a little more than a whole number of steps,
+/// times fell beside those of the steps, and right runs ended as not stable.
+#[test]
+fn single_steps_are_looked_at() {
+    let rod = Grid::new([16, 1, 1], 1.0).unwrap();
+    let cooled = Problem::new(model(&[("u", "lap(u) - 0.01*((1 + u)^4 - 1)")]), rod);
+    for h in [0.002, 0.003, 0.01] {
+        for step in [550, 700, 925] {
+            let rate =
+                format!("select((t - {})^2 < {}, {}, 0)", step as f64 * h, 0.01 * h * h, 10.0 / h);
+            let rate = Quantity::from(rate.as_str());
+            let source = PointSource { species: "u".to_owned(), cell: [5, 0, 0], rate };
+            let field = Field::<f64>::zeros(&rod, 1).unwrap();
+            let (problem, options) = (cooled.clone().source(source), Options::euler(h));
+            let mut simulation =
+                Simulation::new(&problem, field, 0.0, &options, one_thread()).unwrap();
+            let outcome = simulation.advance_to(1200.0 * h).unwrap();
+            assert_eq!(outcome, Outcome::Reached, "step {step} of {h}");
+            let sum = 16.0 * simulation.summaries().unwrap()[0].mean;
+            assert!((1.0..10.0).contains(&sum), "{sum} by step {step} of {h}");
+        }
+    }
+}
+
 /// What begins late in a field at rest is of no size that explains another species: what unstable steps made of w was w = 210, with
 /// success, for 1 at most.
 #[test]
