@@ -310,6 +310,21 @@ def test_steps_that_become_unstable_leave_the_last_stable_state():
     assert sim.step_limit > 0.05
 
 
+def test_a_simulation_that_went_back_is_held_to_what_is_explained():
+    # Two windows, each of which makes less of w than what is told: the second call ended with 4e4.
+    first, second = (
+        f"select(u > {a}, select(u < {b}, 1, 0), 0)" for a, b in [(0.5005, 0.5025), (0.5135, 0.5165)]
+    )
+    model = od.Model({"u": "1", "w": f"1e-3*lap(w) + 1e4*({first} + {second})*(1 - w)"})
+    start = {"u": 0.0, "w": "0.5 + 0.3*cos(0.3*x)"}
+    sim = od.Simulation(model, start, shape={"x": 32}, spacing=1.0, method="euler", step=0.001)
+    sim.advance_to(0.506)
+    for _ in range(3):
+        with pytest.raises(od.SimulationError, match="not stable on the way") as raised:
+            sim.advance_to(1.5)
+        assert "t = 0.506" in raised.value.remedy
+
+
 def test_too_many_steps():
     sim = heat(max_steps=10)
     with pytest.raises(od.SimulationError, match="max_steps") as raised:

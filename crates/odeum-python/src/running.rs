@@ -175,7 +175,7 @@ impl<T: Real> Run<T> {
         if !self.is_watched() {
             return Ok(());
         }
-        let clock = self.simulation.clock();
+        let clock = self.simulation.clock_to_keep()?.unwrap_or_else(|| self.simulation.clock());
         self.stable = Some(match self.simulation.in_memory() {
             Some(now) => {
                 let mut copy = match before {

@@ -196,6 +196,9 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
         Ok(Outcome::Reached) => {}
     }
+    // What unstable steps have made of values is held against the run that goes on from here.
+    let clock = simulation.clock_to_keep().map_err(misplaced)?;
+    let clock = clock.unwrap_or_else(|| simulation.clock());
     let mut header = Header { tables: written.marked, ..ended.header.clone() };
     list(&mut header, &others, target);
     let files = header.files.clone();
@@ -205,7 +208,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         start: &ended.masses,
         end: &ended.summaries,
         files: &files,
-        last: Some(finished::bytes(header, simulation.clock(), &options)),
+        last: Some(finished::bytes(header, clock, &options)),
     };
     npz::write(&target.npz(), room, plan.threads(), case, &simulation, end).map_err(broken)?;
     let mut files = vec![target.npz()];

@@ -85,6 +85,33 @@ checkpoint_steps = 1
     }
 }
 
+/// Two windows, each of which makes less of w than what is told, and an end between them: the run that went on from its result ended
+/// with w = 4e4, with success.
+#[test]
+fn a_result_knows_how_much_of_it_is_explained() {
+    let folder = Folder::new();
+    let case = r#"
+[system]
+species = ["u", "w"]
+equations = { u = "1", w = "1e-3*lap(w) + 1e4*(select(u > 0.5005, select(u < 0.5025, 1, 0), 0) + select(u > 0.5135, select(u < 0.5165, 1, 0), 0))*(1 - w)" }
+[grid]
+shape = [32, 1, 1]
+spacing = 1.0
+[initial]
+u = 0.0
+w = "0.5 + 0.3*cos(0.3*x)"
+[time]
+until = 1.5
+method = "euler"
+step = 0.001
+"#;
+    let parts = ["not stable on the way"];
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).failed(&parts);
+    folder.write("a.toml", case.replace("until = 1.5", "until = 0.506"));
+    folder.odeum(&["run", "a.toml"]).well();
+    folder.write("a.toml", case).odeum(&["run", "a.toml", "--resume"]).failed(&parts);
+}
+
 /// What `max_steps` ends was said to be right; the advice was of diffusion.
 #[test]
 fn steps_that_do_not_reach_the_end_are_told() {
