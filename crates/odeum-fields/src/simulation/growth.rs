@@ -3,7 +3,8 @@
 //!
 //! Where all cells are alike within the tolerance, waves about one of them are waves of the field, and steps are held to a part of the
 //! time in which the fastest of those that grow changes: of one that turns meanwhile longer steps would make too much.
-//! Coefficients that differ from cell to cell, which are species that nothing changes, say nothing against that.
+//! Coefficients that differ from cell to cell, which are species that nothing changes, leave the guard on: what a place would grow by is
+//! then more than the field does, and steps are shorter than they must be, never longer.
 //! Where cells differ by more, eigenvalues are those of places, not of the field: within a front at rest there are cells that would grow
 //! by themselves. What changes there the error sees.
 //!
@@ -63,10 +64,9 @@ impl<T: Precision> Simulation<T> {
     /// Whether all cells are alike within the tolerance, but for what nothing changes.
     fn is_even(&self, tolerance: &Tolerance) -> Result<bool, Error> {
         let summaries = self.backend.summaries()?;
-        let still = self.problem.still();
-        Ok(summaries.iter().zip(still).enumerate().all(|(s, (species, is_still))| {
+        Ok(summaries.iter().zip(&self.still).enumerate().all(|(s, (species, is_still))| {
             let size = species.max.abs().max(species.min.abs());
-            is_still || species.max - species.min <= tolerance.atol.at(s) + tolerance.rtol * size
+            *is_still || species.max - species.min <= tolerance.atol.at(s) + tolerance.rtol * size
         }))
     }
 }

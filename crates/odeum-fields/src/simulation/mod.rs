@@ -115,6 +115,8 @@ pub struct Failure {
 /// A field on its way through time, in memory or on GPUs, which share its planes along z.
 pub struct Simulation<T: Precision> {
     problem: Problem,
+    /// For each species, whether nothing changes it.
+    still: Vec<bool>,
     backend: Box<dyn Backend<T>>,
     options: Options,
     clock: Clock,
@@ -204,6 +206,7 @@ impl<T: Precision> Simulation<T> {
     ) -> Simulation<T> {
         Simulation {
             problem: problem.clone(),
+            still: problem.still(),
             backend,
             options: options.clone(),
             clock,
