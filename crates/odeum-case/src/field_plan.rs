@@ -54,7 +54,9 @@ impl<'a> FieldPlan<'a> {
             _ => (until - start, until - start),
         };
         let pieces = (span / every + 1e-9).floor();
-        let need = pieces * of(every) + of(span - pieces * every);
+        let rest = span - pieces * every;
+        let rest = if rest > 1e-9 * every { rest } else { 0.0 };
+        let need = pieces * of(every) + of(rest);
         if need <= max_steps as f64 {
             return None;
         }

@@ -130,6 +130,11 @@ fn steps_that_do_not_reach_the_end_are_told() {
         let said = folder.write("b.toml", &case).odeum(&["run", "b.toml", "--overwrite"]);
         said.failed(&[&format!("to {enough} or more"), "too many steps"]);
     }
+    // Of a piece that rounding leaves there is no step.
+    let case = case.replace("step = 0.1", "step = 0.05")
+        + "[output]\nevery = 4.9999999999\nformats = [\"vti\"]\n";
+    let said = folder.write("b.toml", &case).odeum(&["check", "b.toml"]).well();
+    assert!(said.err.contains("to 100 or more"), "{}", said.err);
     let case = format!("{WAVES}method = \"ssprk3\"\nmax_steps = 3\n");
     let said = folder.write("c.toml", &case).odeum(&["check", "c.toml"]).well();
     assert!(said.out.contains("of them, of which `max_steps`"), "{}", said.out);
