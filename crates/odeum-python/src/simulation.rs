@@ -285,7 +285,9 @@ impl Simulation {
         let t = self.signals.t();
         let kept = match outcome {
             Outcome::Unstable(_) => {
-                format!("; the simulation is back at t = {t}, where its steps were judged last")
+                format!(
+                    "; the simulation is back at t = {t}, where this call, or an interrupted one before it, began"
+                )
             }
             _ => format!("; the simulation stands at t = {t}"),
         };
