@@ -157,7 +157,7 @@ fn temperatures_and_pressures_that_are_none() {
             "system.temperature",
             &format!("T = {}", &t[..t.len() - 2]),
             "for which the mechanism has the data",
-            "or a larger `temperature_margin` to extrapolate them",
+            "`temperature_margin` to extrapolate them",
         ];
         refused(case, &parts);
     }
