@@ -50,14 +50,13 @@ fn given_steps_that_are_not_stable_any_more_are_an_error() {
     assert!(!folder.has("a.npz"));
 }
 
-/// A window between two judgements, and checkpoints in it: the run that went on from one ended with w = -3e7, with success.
-#[test]
-fn a_run_that_was_not_stable_is_not_either_when_it_goes_on() {
-    let folder = Folder::new();
-    let case = r#"
+/// Given steps of w by this equation, in which u is the time.
+fn of_windows(equation: &str) -> String {
+    format!(
+        r#"
 [system]
 species = ["u", "w"]
-equations = { u = "1", w = "0.1*lap(w) + 1e4*select(u > 0.5, select(u < 0.508, 1, 0), 0)*(1 - w)" }
+equations = {{ u = "1", w = "{equation}" }}
 [grid]
 shape = [32, 1, 1]
 spacing = 1.0
@@ -68,9 +67,16 @@ w = "0.5 + 0.3*cos(0.3*x)"
 until = 1.5
 method = "euler"
 step = 0.001
-[run]
-checkpoint_steps = 1
-"#;
+"#
+    )
+}
+
+/// A window between two judgements, and checkpoints in it: the run that went on from one ended with w = -3e7, with success.
+#[test]
+fn a_run_that_was_not_stable_is_not_either_when_it_goes_on() {
+    let folder = Folder::new();
+    let equation = "0.1*lap(w) + 1e4*select(u > 0.5, select(u < 0.508, 1, 0), 0)*(1 - w)";
+    let case = &(of_windows(equation) + "[run]\ncheckpoint_steps = 1\n");
     let parts = [
         "not stable on the way",
         "found: values that the equations do not explain\n",
@@ -90,21 +96,8 @@ checkpoint_steps = 1
 #[test]
 fn a_result_knows_how_much_of_it_is_explained() {
     let folder = Folder::new();
-    let case = r#"
-[system]
-species = ["u", "w"]
-equations = { u = "1", w = "1e-3*lap(w) + 1e4*(select(u > 0.5005, select(u < 0.5025, 1, 0), 0) + select(u > 0.5135, select(u < 0.5165, 1, 0), 0))*(1 - w)" }
-[grid]
-shape = [32, 1, 1]
-spacing = 1.0
-[initial]
-u = 0.0
-w = "0.5 + 0.3*cos(0.3*x)"
-[time]
-until = 1.5
-method = "euler"
-step = 0.001
-"#;
+    let windows = "(select(u > 0.5005, select(u < 0.5025, 1, 0), 0) + select(u > 0.5135, select(u < 0.5165, 1, 0), 0))";
+    let case = &of_windows(&format!("1e-3*lap(w) + 1e4*{windows}*(1 - w)"));
     let parts = ["not stable on the way"];
     folder.write("a.toml", case).odeum(&["run", "a.toml"]).failed(&parts);
     folder.write("a.toml", case.replace("until = 1.5", "until = 0.506"));
