@@ -103,7 +103,8 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         // stages as the lane that wants most).
         let wanted = L::select(active, L::select(cut, remaining, step), zero);
         let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
-        let attempt = stepper.attempt(&at, wanted, &mut pack.cost);
+        let end = L::select(cut, pack.stop, pack.t + wanted);
+        let attempt = stepper.attempt(&at, wanted, end, &mut pack.cost);
         let whole = cut & attempt.h.eq(wanted);
         let t_new = L::select(whole, pack.stop, pack.t + attempt.h);
         let stuck = t_new.eq(pack.t);

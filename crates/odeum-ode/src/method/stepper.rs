@@ -82,8 +82,9 @@ pub(crate) trait Stepper<L: Lanes> {
     /// no longer than the piece.
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, restarted: L::Mask, cost: &mut Cost) -> L;
 
-    /// Attempts a step of signed size `h` in all lanes; the new state is [`Stepper::state`].
-    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L>;
+    /// Attempts a step of signed size `h` to the time `end` in all lanes; the new state is [`Stepper::state`]. A step to a stop ends there,
+    /// which at + h may miss by a rounding: a slope that is kept for the next step is to be that at `end`.
+    fn attempt(&mut self, at: &Point<L>, h: L, end: L, cost: &mut Cost) -> Attempt<L>;
 
     /// The state \[n\] the last attempt led to.
     fn state(&self) -> &[L];

@@ -415,6 +415,45 @@ pub(crate) fn jumps_and_pulses_are_resolved<T: Precision>(subject: &Subject) {
     }
 }
 
+/// The slope is one, and two within roundings of the time p₀ but not at it; p₁ is how far such roundings reach.
+struct Notch;
+
+impl System for Notch {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn n_params(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, _y: &[R], p: &[R], dydt: &mut [R]) {
+        let off = (t - p[0]).abs();
+        let (one, two) = (R::lit(1.0), R::lit(2.0));
+        let beside = R::select(off.lt(p[1]), two, one);
+        dydt[0] = R::select(R::lit(0.0).lt(off), beside, one);
+    }
+}
+
+/// A step to a saved time ends at that time, which t + h may miss by a rounding: the slope there is that of the next step.
+pub(crate) fn steps_end_at_saved_times<T: Precision>(subject: &Subject) {
+    let (count, end) = (100, 3.0);
+    let times: Vec<f64> =
+        (0..count).map(|k| T::from_f64(0.3 + 2.4 * f64::from(k) / 100.0).to_f64()).collect();
+    let reach = times.iter().map(|t| 1.9 * t * T::EPSILON);
+    let p = times.iter().copied().chain(reach).map(T::from_f64).collect();
+    let ensemble = Ensemble::repeated(&[T::from_f64(0.0)], times.len(), (0.0, end))
+        .and_then(|ensemble| ensemble.with_params(p))
+        .unwrap();
+    let tolerance = tolerance::<T>(1e-3, 1.0);
+    let (most, options) = (4.0 * tolerance.rtol, Options::new(tolerance).save_at(times.clone()));
+    let solution = subject.solve_recorded(&Notch, &ensemble, &subject.method, &options);
+    assert!(solution.all_succeeded(), "{:?}", solution.status);
+    for (s, time) in times.iter().enumerate() {
+        let error = solution.y(s)[0].to_f64() - end;
+        assert!(error.abs() < most, "{time}: {error:e}");
+    }
+}
+
 /// A slope that jumps from a to less, b, where the state comes to c; p = (c, a, b).
 struct Threshold;
 

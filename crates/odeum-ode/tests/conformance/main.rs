@@ -49,6 +49,7 @@ macro_rules! conforms {
             conforms!(@deceiver inert_unknowns_hide_no_growth, $precision, $($attribute)?);
             conforms!(@deceiver growth_that_begins_later_is_seen, $precision, $($attribute)?);
             conforms!(@deceiver jumps_and_pulses_are_resolved, $precision, $($attribute)?);
+            conforms!(@deceiver steps_end_at_saved_times, $precision, $($attribute)?);
             conforms!(@deceiver thresholds_are_resolved, $precision, $($attribute)?);
             conforms!(@deceiver excursions_are_seen, $precision, $($attribute)?);
             conforms!(@deceiver work_is_bounded, $precision, $($attribute)?);

@@ -166,6 +166,16 @@ OD_FN real od_propose(const OdStepLoop &c, bool &whole) {
     return whole ? remaining : step;
 }
 
+// The time at which a step ends: the stop where it goes there, which t + step may miss by a rounding.
+OD_FN real od_step_end(const OdStepLoop &c, real step) {
+    return step == c.stop - c.t ? c.stop : c.t + step;
+}
+
+// The time of a stage at a fraction of a step: a slope at the end, which is kept for the next step, is to be that at its start.
+OD_FN real od_stage_time(const OdStepLoop &c, real fraction, real step) {
+    return fraction == real(1) ? od_step_end(c, step) : od_fma(fraction, step, c.t);
+}
+
 // Judges an attempt.
 OD_FN OdVerdict od_verdict(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt, bool whole) {
     OdVerdict verdict;

@@ -50,7 +50,7 @@ static __device__ __noinline__ void od_erk_evaluate(OdStepLoop &loop, const OdSy
     for (int s = first; s < end; ++s) {
         const auto weight = [&](int m) { return od_fraction(s, m, euler); };
         erk.slopes.combine(s, weight, x.y, step, erk.last);
-        od_evaluate(c, x, memory, od_fma(od_reach(s, euler), step, c.t), erk.last);
+        od_evaluate(c, x, memory, od_stage_time(c, od_reach(s, euler), step), erk.last);
         real f[OD_EACH];
         OD_OWN(e, i) f[e] = memory.slope[i];
         erk.slopes.keep(s, f);

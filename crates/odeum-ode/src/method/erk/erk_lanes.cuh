@@ -174,7 +174,7 @@ od_erk_lanes(const OdTask task) {
                 }
             }
             OD_LANE_BARRIER();
-            od_rhs(od_fma(fraction, step, c.t), OdOffsets{published, at}, p, f);
+            od_rhs(od_stage_time(c, fraction, step), OdOffsets{published, at}, p, f);
             if (probe_turn ? probing : !(OD_FSAL && e == 0 && have_slope)) ++c.nfev;
 #if OD_PROBE
             if (probe_turn) {

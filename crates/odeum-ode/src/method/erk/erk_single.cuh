@@ -62,9 +62,9 @@ OD_FN real od_stage_state(const real (&y)[OD_N], real (&out)[OD_N], const OdSlop
 
 // The slopes f at stage e, whose state goes to `out`.
 OD_FN void od_stage(const real (&y)[OD_N], real (&out)[OD_N], real (&f)[OD_N],
-                    const OdSlopes &slopes, const OdParams &p, int e, real t, real h, bool euler) {
+                    const OdSlopes &slopes, const OdParams &p, int e, const OdStepLoop &c, real h, bool euler) {
     const real at = od_stage_state(y, out, slopes, e, h, euler);
-    od_rhs(od_fma(at, h, t), out, p, f);
+    od_rhs(od_stage_time(c, at, h), out, p, f);
 }
 
 OD_FN void od_keep_slopes(OdSlopes &slopes, int m, const real (&f)[OD_N]) {
@@ -194,7 +194,7 @@ OD_FN bool od_sprint(const OdTask &task, OdStepLoop &c, real (&y)[OD_N], OdSlope
     real from[OD_N], last[OD_N], f[OD_N];
     OdNorm norm;
     if (OD_FSAL && !have_slope) {
-        od_stage(y, last, f, slopes, p, 0, c.t, h, false);
+        od_stage(y, last, f, slopes, p, 0, c, h, false);
         od_keep_slopes(slopes, 0, f);
         ++c.nfev;
     }
@@ -205,7 +205,7 @@ OD_FN bool od_sprint(const OdTask &task, OdStepLoop &c, real (&y)[OD_N], OdSlope
     for (unsigned k = 0; k < n; ++k) {
 #pragma unroll
         for (int e = OD_FSAL; e < OD_STAGES; ++e) {
-            od_stage(y, last, f, slopes, p, e, c.t, h, false);
+            od_stage(y, last, f, slopes, p, e, c, h, false);
             if (e < OD_STAGES - 1) od_keep_slopes(slopes, e, f);
         }
         // What the last slope spoils shows in the next state, unless that does not use it.
@@ -297,7 +297,7 @@ od_erk(const OdTask task) {
         OD_UNROLL_STAGES
         for (int e = 0; e < OD_STAGES; ++e) {
             if (OD_FSAL && e == 0 && have_slope) continue;
-            od_stage(y, last, f, slopes, p, e, c.t, step, probing);
+            od_stage(y, last, f, slopes, p, e, c, step, probing);
             ++c.nfev;
 #if OD_PROBE
             if (probing) {

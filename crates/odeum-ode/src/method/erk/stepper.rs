@@ -135,7 +135,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for ErkStepper<'_, L, F> {
     }
 
     #[inline(always)]
-    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
+    fn attempt(&mut self, at: &Point<L>, h: L, end: L, cost: &mut Cost) -> Attempt<L> {
         let (n, stages) = (at.y.len(), self.tableau.stages());
         let first = usize::from(self.fsal);
         for s in first..stages {
@@ -143,7 +143,8 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for ErkStepper<'_, L, F> {
             let last_of_fsal = self.fsal && s + 1 == stages;
             let stage = if last_of_fsal { &mut self.candidate } else { &mut self.stage };
             combine(&mut stage[..n], Some(at.y), before, &self.rows[s], h);
-            let t = L::lit(self.tableau.c[s]).mul_add(h, at.t);
+            let c = self.tableau.c[s];
+            let t = if c == 1.0 { end } else { L::lit(c).mul_add(h, at.t) };
             let point = Point { t, y: &stage[..n], p: at.p };
             self.system.slope(&point, &mut from_here[..n], &mut self.work);
         }

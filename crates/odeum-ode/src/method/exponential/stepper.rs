@@ -170,7 +170,7 @@ impl<L: Lanes> Stepper<L> for ExponentialStepper<'_, L> {
     }
 
     #[inline(always)]
-    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
+    fn attempt(&mut self, at: &Point<L>, h: L, _: L, cost: &mut Cost) -> Attempt<L> {
         let (n, stages, zero) = (at.y.len(), self.tableau.stages(), L::lit(0.0));
         let pivots = self.matrix.factor(at, L::lit(SHIFT) / h, cost);
 

@@ -394,7 +394,7 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
     }
 
     #[inline(always)]
-    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
+    fn attempt(&mut self, at: &Point<L>, h: L, _: L, cost: &mut Cost) -> Attempt<L> {
         self.h = h;
         self.prepare(at, h, cost);
         self.start(h);

@@ -48,7 +48,7 @@ OD_FN OdStage od_rkc_stage(OdRkcLoop &loop) {
     const OdStage s = od_chebyshev_next(loop.chebyshev);
     ++loop.stage;
     const bool is_end = loop.stage > loop.last_stage;
-    loop.at = is_end ? loop.c.t + loop.step : od_fma(loop.step, loop.chebyshev.theta[1], loop.c.t);
+    loop.at = is_end ? od_step_end(loop.c, loop.step) : od_fma(loop.step, loop.chebyshev.theta[1], loop.c.t);
     if (is_end) loop.phase = OD_AT_END;
     return s;
 }

@@ -159,7 +159,7 @@ static __device__ __noinline__ bool od_rkc_evaluate(const OdTask &task, OdStepLo
         }
         ++stage;
         const bool is_end = stage > (int)stages;
-        at = is_end ? c.t + step : od_fma(step, chebyshev.theta[1], c.t);
+        at = is_end ? od_step_end(c, step) : od_fma(step, chebyshev.theta[1], c.t);
         if (is_end) aim = OD_FOR_ITSELF;
     }
     loop.nfev = c.nfev;

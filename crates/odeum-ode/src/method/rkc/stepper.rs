@@ -247,7 +247,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
     }
 
     #[inline(always)]
-    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
+    fn attempt(&mut self, at: &Point<L>, h: L, end: L, cost: &mut Cost) -> Attempt<L> {
         let n = at.y.len();
         let (zero, one) = (L::lit(0.0), L::lit(1.0));
         let failed = self.update_radius(at, self.stale, cost);
@@ -263,12 +263,13 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
         let stable = (stages * stages - one) / (self.radius * L::lit(STABILITY));
         let shortened = L::select(h.lt(zero), -stable, stable);
         let h = L::select(too_many, exact_step(at.t, shortened), h);
+        let end = L::select(too_many, at.t + h, end);
         // A non-finite radius gives no number of stages: two, and a NaN error, which rejects.
         let valid = stages.ge(L::lit(2.0));
         let stages = L::select(valid, stages, L::lit(2.0));
 
         self.stages(at, h, stages, cost);
-        let end = Point { t: at.t + h, y: &self.w[2][..n], p: at.p };
+        let end = Point { t: end, y: &self.w[2][..n], p: at.p };
         self.system.slope(&end, &mut self.f[..n], &mut self.work);
         cost.add_all(L::WIDTH, 1);
         let error = L::select(valid, self.norm(at.y, h), L::lit(f64::NAN));

@@ -117,7 +117,7 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
     }
 
     #[inline(always)]
-    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
+    fn attempt(&mut self, at: &Point<L>, h: L, _: L, cost: &mut Cost) -> Attempt<L> {
         let (n, stages, one) = (at.y.len(), self.tableau.stages(), L::lit(1.0));
         let plan = self.matrix.plan();
         let shift = one / (h * L::lit(self.tableau.gamma));
