@@ -54,7 +54,7 @@ fn list(all: &[Problem], style: Style) -> String {
             problem.name.to_owned(),
             problem.dim().to_string(),
             problem.params.len().to_string(),
-            problem.method.unwrap_or("none").to_owned(),
+            problem.method.to_owned(),
             problem.title.to_owned(),
         ]);
     }
@@ -118,8 +118,7 @@ fn describe(problem: &Problem, style: Style) -> String {
     }
     let mut facts = Table::pairs();
     facts.pair("source", problem.source);
-    let none = "an implicit one; none reaches its end to several digits";
-    facts.pair("method", problem.method.unwrap_or(none));
+    facts.pair("method", problem.method);
     facts.pair("span", format!("{} to {}", problem.span.0, problem.span.1));
     if let Some(size) = problem.size() {
         facts.pair("size", format!("{size} (set with size = … in [system])"));

@@ -24,7 +24,7 @@ impl Arenstorf {
                     orbit closes to about 1e-11 only when its data are rounded to double.",
             source: "Hairer, Nørsett & Wanner, Solving ODEs I, 2nd ed. (1993), eqs. II.0.1 and \
                      II.0.2",
-            method: Some("vern7"),
+            method: "vern7",
             y0: vec![0.994, 0.0, 0.0, -2.001_585_106_379_082_5],
             params: vec![0.012_277_471],
             span: (0.0, 17.065_216_560_157_964),

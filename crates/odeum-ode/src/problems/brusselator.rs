@@ -19,7 +19,7 @@ impl Brusselator {
             about: "Runs into a limit cycle when b is above 1 + a^2, with phases of fast change \
                     that step-size control must catch.",
             source: "Hairer, Nørsett & Wanner, Solving ODEs I, 2nd ed. (1993), secs. I.16 and II.4",
-            method: Some("dopri5"),
+            method: "dopri5",
             y0: vec![1.5, 3.0],
             params: vec![1.0, 3.0],
             span: (0.0, 20.0),

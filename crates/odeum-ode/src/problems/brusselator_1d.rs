@@ -53,7 +53,7 @@ impl Brusselator1d {
             about: "Moderately stiff: the spectral radius is nearly that of diffusion, \
                     4 alpha (N + 1)^2, with real eigenvalues. The case RKC is made for.",
             source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eqs. IV.1.6' and IV.1.7",
-            method: Some("rkc"),
+            method: "rkc",
             y0: (0..self.points).flat_map(start).collect(),
             params: vec![1.0, 3.0, 0.02],
             span: (0.0, 10.0),

@@ -21,7 +21,7 @@ impl Hires {
                     reactant is used up; y7 + y8 is conserved.",
             source: "E. Schaefer, J. Math. Biol. 2 (1975) 41-56; Mazzia & Magherini, Test Set for \
                      IVP Solvers, release 2.4 (2008)",
-            method: Some("rkc"),
+            method: "rkc",
             y0: vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0057],
             params: vec![1.71, 0.43, 8.32, 0.69, 0.035, 8.32, 280.0, 0.69, 0.69, 0.0007],
             span: (0.0, 321.8122),

@@ -19,7 +19,7 @@ impl Lorenz {
                     is short. With rho below 24.74 most systems fall to a fixed point; the usual \
                     benchmark sweeps rho from 0 to 21 for t from 0 to 1.",
             source: "E. N. Lorenz, J. Atmos. Sci. 20 (1963) 130-141",
-            method: Some("tsit5"),
+            method: "tsit5",
             y0: vec![1.0, 0.0, 0.0],
             params: vec![10.0, 28.0, 8.0 / 3.0],
             span: (0.0, 5.0),

@@ -20,7 +20,7 @@ impl LotkaVolterra {
                     constant, so a drift of the method shows.",
             source: "A. J. Lotka, Elements of Physical Biology (1925); V. Volterra, Nature 118 \
                      (1926) 558-560",
-            method: Some("tsit5"),
+            method: "tsit5",
             y0: vec![1.0, 1.0],
             params: vec![1.5, 1.0, 3.0, 1.0],
             span: (0.0, 10.0),

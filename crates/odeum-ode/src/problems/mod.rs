@@ -84,9 +84,8 @@ pub struct Problem {
     pub about: &'static str,
     /// Where the equations and data come from.
     pub source: &'static str,
-    /// Short name of the method of this library that suits it; `None` when none reaches its end
-    /// to several digits.
-    pub method: Option<&'static str>,
+    /// Short name of the method of this library that suits it.
+    pub method: &'static str,
     /// Initial state \[n\].
     pub y0: Vec<f64>,
     /// Parameters \[m\].

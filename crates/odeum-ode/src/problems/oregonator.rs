@@ -21,7 +21,7 @@ impl Oregonator {
                     the peaks the spectral radius reaches 1e5.",
             source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eq. IV.10.3; Mazzia & \
                      Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
-            method: Some("rodas5p"),
+            method: "rodas5p",
             y0: vec![1.0, 2.0, 3.0],
             params: vec![77.27, 0.161, 8.375e-6],
             span: (0.0, 360.0),

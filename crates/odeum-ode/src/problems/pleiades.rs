@@ -24,7 +24,7 @@ impl Pleiades {
                     grow again. Each right-hand side costs 21 distances.",
             source: "Hairer, Nørsett & Wanner, Solving ODEs I, 2nd ed. (1993), eqs. II.10.2 and \
                      II.10.3; Niemeyer & Sung (2014), sec. 5.1",
-            method: Some("rkck"),
+            method: "rkck",
             y0: vec![
                 3.0, 3.0, -1.0, -3.0, 2.0, -2.0, 2.0, // x
                 3.0, -3.0, 2.0, 0.0, 0.0, -4.0, 4.0, // y

@@ -21,7 +21,7 @@ impl Pollu {
                     4e11 per minute, so an implicit method is needed.",
             source: "J. G. Verwer, SIAM J. Sci. Comput. 15 (1994) 1243-1250; Mazzia & Magherini, \
                      Test Set for IVP Solvers, release 2.4 (2008)",
-            method: Some("rodas5p"),
+            method: "rodas5p",
             y0: vec![
                 0.0, 0.2, 0.0, 0.04, 0.0, 0.0, 0.1, 0.3, 0.01, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
                 0.007, 0.0, 0.0, 0.0,

@@ -23,7 +23,7 @@ impl Robertson {
                     lets c overshoot diverges).",
             source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eq. IV.1.4; Mazzia & \
                      Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
-            method: Some("rkc"),
+            method: "rkc",
             y0: vec![1.0, 0.0, 0.0],
             params: vec![0.04, 1e4, 3e7],
             span: (0.0, 40.0),

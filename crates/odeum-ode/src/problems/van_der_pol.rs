@@ -17,7 +17,7 @@ impl VanDerPol {
             title: "Van der Pol oscillator",
             about: "A limit cycle of slow drift and fast jumps; mu sets how fast.",
             source: "B. van der Pol, Phil. Mag. 2 (1926) 978-992",
-            method: Some("tsit5"),
+            method: "tsit5",
             y0: vec![2.0, 0.0],
             params: vec![5.0],
             span: (0.0, 20.0),
@@ -36,7 +36,7 @@ impl VanDerPol {
                     some 1e-3.",
             source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eq. IV.1.5, in unscaled \
                      time; Mazzia & Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
-            method: Some("rodas5p"),
+            method: "rodas5p",
             y0: vec![2.0, 0.0],
             params: vec![1000.0],
             span: (0.0, 2000.0),

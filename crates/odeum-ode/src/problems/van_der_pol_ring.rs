@@ -50,7 +50,7 @@ impl VanDerPolRing {
                     drifts), in any dimension.",
             source: "the stiff scaling benchmark of the ensemble solver modax: damping 100, \
                      coupling 10",
-            method: Some("rkc"),
+            method: "rkc",
             y0: (0..self.oscillators).flat_map(start).collect(),
             params: vec![100.0, 10.0],
             span: (0.0, 1.0),

@@ -68,7 +68,7 @@ fn problems_are_complete() {
         assert_eq!(problems::find(name).as_ref(), Some(problem));
         assert_eq!(problem.state_names().len(), problem.dim(), "{name}");
         assert_eq!(problem.param_names().len(), problem.params.len(), "{name}");
-        assert!(problem.method.is_none_or(|method| Method::from_name(method).is_some()), "{name}");
+        assert!(Method::from_name(problem.method).is_some(), "{name}");
         assert!(problem.references.windows(2).all(|pair| pair[0].t < pair[1].t), "{name}");
         let end = problem.reference().expect("a reference at the end of the span");
         assert_eq!(end.y.len(), problem.dim(), "{name}");

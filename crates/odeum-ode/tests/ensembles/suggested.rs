@@ -12,9 +12,11 @@ fn error(found: &[f64], reference: &[f64]) -> f64 {
 #[test]
 fn suggested_methods_reach_the_references() {
     for problem in problems::all() {
-        let Some(method) = problem.method.and_then(Method::from_name) else { continue };
+        let method = Method::from_name(problem.method).unwrap();
         let stabilised = method.name() == "rkc";
         let (rtol, floor, bound) = match method.jacobian_source() {
+            // It ends with 9e-23.
+            Some(_) if problem.name == "e5" => (1e-8, 1e-17, 1e-3),
             Some(_) => (1e-8, 1e-14, 1e-5),
             None if stabilised => (1e-7, 1e-4, 1e-3),
             None => (1e-11, 1e-4, 1e-5),
