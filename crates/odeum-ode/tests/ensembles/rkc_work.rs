@@ -1,7 +1,8 @@
 //! The work of RKC that is told before a run is not more than the run takes.
 
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Method, Options, Real, Rkc, SaveAt, Solver, System, Tolerance,
+    Controller, Device, DynSystem, Ensemble, Method, Options, Real, Rkc, SaveAt, Solver, System,
+    Tolerance,
 };
 
 /// y' = -1000 y, and a component that hardly changes.
@@ -47,5 +48,20 @@ fn no_run_takes_fewer_evaluations_than_are_told() {
         let (least, taken) = (f64::from(save) * each, f64::from(solution.stats[0].nfev));
         // Roundings of the stages decide how many: at tolerances beside this one 3,300 to 4,240 for 878.
         assert!(least <= taken && taken < 5.0 * least + 300.0, "{least} of {taken}");
+    }
+}
+
+/// As many stages as a step of the size given needs, whatever the tolerance.
+#[test]
+fn tolerances_do_not_shorten_steps_of_one_size() {
+    let rkc = Rkc { controller: Controller::fixed(0.5), ..Rkc::default() };
+    let ensemble = Ensemble::new(2, vec![1.0, 1.0], (0.0, 5.0)).unwrap();
+    for rtol in [1e-3, 1e-12] {
+        let options = Options::new(Tolerance::new(rtol, 1e-6));
+        let method = Method::Rkc(rkc.clone());
+        let solver = Solver::new(DynSystem::new(Decay), &method, &Device::cpu(), &options).unwrap();
+        let solution = solver.solve(&ensemble).unwrap();
+        assert!(solution.all_succeeded(), "{:?}", solution.status);
+        assert_eq!(solution.stats[0].steps, 10, "{rtol:e}");
     }
 }
