@@ -2,6 +2,9 @@
 
 use std::fmt::{Display, Write};
 
+/// Most entries of a table that is a local constant.
+const LOCAL: usize = 64;
+
 /// Lines of CUDA C++.
 #[derive(Debug, Default)]
 pub struct Text(String);
@@ -19,11 +22,14 @@ impl Text {
     }
 
     /// A function `head`, as `od_a(int s, int m)`, that reads the entry `index` of a table: a local
-    /// constant, which the compiler folds away where it knows the index.
+    /// constant, which the compiler folds away where it knows the index. A long one is static: a copy in each
+    /// function it is inlined into took 13 of the 15 s that a step of fields of 64 species is compiled in. A short one is not, with which
+    /// kernels take fewer registers.
     pub fn table(&mut self, kind: &str, head: &str, index: &str, values: &[String]) {
         let (n, list) = (values.len().max(1), values.join(", "));
+        let constant = if n > LOCAL { "static constexpr" } else { "const" };
         self.line(format_args!(
-            "OD_FN {kind} {head} {{ const {kind} values[{n}] = {{{list}}}; return values[{index}]; }}"
+            "OD_FN {kind} {head} {{ {constant} {kind} values[{n}] = {{{list}}}; return values[{index}]; }}"
         ));
     }
 
