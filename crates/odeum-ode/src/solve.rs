@@ -420,35 +420,12 @@ impl Solver {
             remarks = run.solve_series(&mut parts)?;
         }
         if !parts.are_over() {
-            self.call_for_each(on_lanes, &mut parts, monitor);
+            call_for_each(&mut parts, |options, ensemble| {
+                self.with_options(options).run(on_lanes, ensemble, monitor)
+            });
         }
         parts.result()?;
         Ok(remarks)
-    }
-
-    /// Calls for what is left of a series; while the last systems of one call end, those of another fill the GPU.
-    fn call_for_each<T: Scalar>(
-        &self,
-        on_lanes: &dyn OnLanes<T>,
-        parts: &mut Parts<'_, T>,
-        monitor: &Monitor,
-    ) {
-        let parts = Mutex::new(parts);
-        let call = || {
-            while let Some(Made { number, ensemble, options }) = { lock(&parts).next() } {
-                match self.with_options(options).run(on_lanes, &ensemble, monitor) {
-                    Ok(solution) => lock(&parts).ended(number, solution),
-                    Err(error) => lock(&parts).fail(error),
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            // Those that begin do the work of those that do not.
-            let another = |_| computing_thread().spawn_scoped(scope, call).ok();
-            let begun: Vec<_> = (1..CALLS).filter_map(another).collect();
-            call();
-            begun.into_iter().for_each(joined);
-        });
     }
 
     fn run<T: Scalar>(
@@ -552,68 +529,86 @@ impl Ready {
     }
 }
 
+/// Calls for what is left of a series; while the last systems of one call end, those of another fill the GPU.
+fn call_for_each<T: Scalar>(
+    parts: &mut Parts<'_, T>,
+    solve: impl Fn(Options, &Ensemble<T>) -> Result<Solution<T>, Error> + Sync,
+) {
+    let parts = Mutex::new(parts);
+    let call = || {
+        while let Some(Made { number, ensemble, options }) = { lock(&parts).next() } {
+            match solve(options, &ensemble) {
+                Ok(solution) => lock(&parts).ended(number, solution),
+                Err(error) => lock(&parts).fail(error),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        // Those that begin do the work of those that do not.
+        let another = |_| computing_thread().spawn_scoped(scope, call).ok();
+        let begun: Vec<_> = (1..CALLS).filter_map(another).collect();
+        call();
+        begun.into_iter().for_each(joined);
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Tolerance;
     use crate::series::Part;
-    use crate::{Controller, Tolerance, problems};
 
-    /// Lorenz systems, two parts of them.
-    struct Two {
-        made: usize,
-        ended: Vec<(usize, Solution<f64>)>,
+    /// Parts of two systems, as many as are left.
+    struct Left {
+        parts: usize,
+        ended: Vec<(usize, Vec<f64>)>,
     }
 
-    fn lorenz(part: usize) -> Ensemble<f64> {
-        let start = [1.0 + part as f64, 0.0, 0.0];
-        let ensemble = Ensemble::repeated(&start, 20, (0.0, 0.5)).unwrap();
-        ensemble.with_shared_params(vec![10.0, 28.0, 8.0 / 3.0]).unwrap()
-    }
-
-    impl Series<f64> for Two {
+    impl Series<f64> for Left {
         fn systems(&self) -> usize {
-            40
+            2 * self.parts
         }
 
         fn next(&mut self) -> Result<Option<Part<f64>>, Error> {
-            self.made += 1;
-            Ok((self.made <= 2).then(|| lorenz(self.made - 1).into()))
+            let Some(left) = self.parts.checked_sub(1) else { return Ok(None) };
+            self.parts = left;
+            Ok(Some(Ensemble::new(1, vec![left as f64; 2], (0.0, 0.5))?.into()))
         }
 
         fn ended(&mut self, number: usize, solution: Solution<f64>) {
-            self.ended.push((number, solution));
+            self.ended.push((number, solution.states));
         }
     }
 
-    #[test]
-    fn fixed_steps_are_not_cut_unasked() {
-        let system = DynSystem::from(&problems::find("lorenz").unwrap());
-        let method = Method::tsit5().with_controller(Controller::fixed(0.5));
-        let solver = |largest| {
-            let options = Options::new(Tolerance::new(1e-6, 1e-6)).largest_step(largest);
-            Solver::new(system.clone(), &method, &Device::cpu(), &options)
-        };
-        let other = Options::new(Tolerance::new(1e-6, 1e-6)).largest_step(0.01);
-        let later = solver(0.5).unwrap().with_options(other).solve(&lorenz(0));
-        for refused in [solver(0.01).map(drop), later.map(drop)] {
-            let error = refused.unwrap_err().to_string();
-            assert!(error.contains("largest_step") && error.contains("size 0.5"), "{error}");
-        }
+    /// The parts that ended, in order; solving those that begin at `fails` fails.
+    fn ended(fails: f64) -> (Vec<(usize, Vec<f64>)>, Result<(), Error>) {
+        let mut series = Left { parts: 40, ended: Vec::new() };
+        let (options, monitor) = (Options::new(Tolerance::new(1e-6, 1e-6)), Monitor::new());
+        let mut parts = Parts::new(&mut series, (None, &options), (1, 0), &monitor);
+        call_for_each(&mut parts, |_, ensemble| {
+            let states = ensemble.states().to_vec();
+            if states[0] == fails {
+                return Err(Error::input("part", fails, "fails"));
+            }
+            Ok(Solution { states, ..Solution::empty(2, 1, &[]) })
+        });
+        let result = parts.result();
+        series.ended.sort_by_key(|(number, _)| *number);
+        (series.ended, result)
     }
 
     #[test]
-    fn calls_integrate_what_threads_would() {
-        let system = DynSystem::from(&problems::find("lorenz").unwrap());
-        let options = Options::new(Tolerance::new(1e-6, 1e-6));
-        let solver = Solver::new(system, &Method::tsit5(), &Device::cpu(), &options).unwrap();
-        let (mut series, monitor) = (Two { made: 0, ended: Vec::new() }, Monitor::new());
-        let mut parts = Parts::new(&mut series, (None, &options), (3, 3), &monitor);
-        let lanes = solver.system.any().in_f64();
-        solver.call_for_each(&*lanes, &mut parts, &monitor);
-        assert!(parts.result().is_ok());
-        assert_eq!(series.ended.len(), 2);
-        for (number, solution) in series.ended {
-            assert_eq!(solution.states, solver.solve(&lorenz(number)).unwrap().states);
-        }
+    fn calls_solve_each_part_once() {
+        let (ended, result) = ended(-1.0);
+        assert!(result.is_ok());
+        let expected: Vec<_> = (0..40).map(|k| (k, vec![39.0 - k as f64; 2])).collect();
+        assert_eq!(ended, expected);
+    }
+
+    #[test]
+    fn a_call_that_fails_ends_the_series() {
+        let (ended, result) = ended(20.0);
+        assert!(result.unwrap_err().to_string().contains("fails"));
+        assert!((19..39).contains(&ended.len()), "{}", ended.len());
     }
 }

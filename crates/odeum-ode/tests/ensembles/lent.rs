@@ -322,6 +322,21 @@ fn steps_that_single_precision_makes_zero_are_refused() {
 }
 
 #[test]
+fn fixed_steps_are_not_cut_unasked() {
+    let lorenz = DynSystem::from(&problems::find("lorenz").unwrap());
+    let method = Method::tsit5().with_controller(Controller::fixed(0.5));
+    let options = |largest| Options::new(Tolerance::new(1e-6, 1e-6)).largest_step(largest);
+    let solver = |largest| Solver::new(&lorenz, &method, &Device::cpu(), &options(largest));
+    let ensemble = Ensemble::repeated(&[1.0, 0.0, 0.0], 2, (0.0, 0.5)).unwrap();
+    let ensemble = ensemble.with_shared_params(vec![10.0, 28.0, 8.0 / 3.0]).unwrap();
+    let later = solver(0.5).unwrap().with_options(options(0.01)).solve(&ensemble);
+    for refused in [solver(0.01).map(drop), later.map(drop)] {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("largest_step") && error.contains("size 0.5"), "{error}");
+    }
+}
+
+#[test]
 fn iterations_without_number_are_refused() {
     let lorenz = DynSystem::from(&problems::find("lorenz").unwrap());
     let options = Options::new(Tolerance::new(1e-6, 1e-6));
