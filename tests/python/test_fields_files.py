@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_zarr_is_a_start(tmp_path):
     assert all(np.array_equal(other.arrays[name], sim.arrays[name]) for name in "uv")
 
 
-def test_a_store_is_replaced_by_a_whole_one_or_not_at_all(tmp_path):
+def test_a_store_is_replaced_by_a_whole_one_or_not_at_all(tmp_path, monkeypatch):
     sim, path = made(), tmp_path / "a.zarr"
     sim.save(path)
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
@@ -76,6 +77,19 @@ def test_a_store_is_replaced_by_a_whole_one_or_not_at_all(tmp_path):
     sim.save(path, overwrite=True)
     assert [file.name for file in tmp_path.iterdir()] == ["a.zarr"]
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} != before
+    # One that cannot get its place leaves the other in it.
+    rename, before = Path.rename, sorted(path.rglob("*"))
+
+    def broken(self, target):
+        if self.name.endswith(".part"):
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", broken)
+        with pytest.raises(od.InputError, match="Input/output error"):
+            sim.save(path, overwrite=True)
+    assert sorted(path.rglob("*")) == before and [*tmp_path.iterdir()] == [path]
     # The store that a link leads to.
     link = tmp_path / "link.zarr"
     link.symlink_to(path)

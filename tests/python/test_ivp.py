@@ -145,6 +145,8 @@ def test_a_failure_is_no_exception_and_no_number():
     result = od.solve_ivp(lambda t, y: y**2, (0, 2), [[0.1], [1.0]], rtol=1e-6)
     assert result.success.tolist() == [True, False] and result.status.tolist() == [0, -1]
     assert np.isnan(result.y[1, 0, -1]) and result.y[0, 0, -1] == pytest.approx(0.125, rel=1e-4)
+    # The solution has the last good state.
+    assert np.isfinite(result.solution.states).all() and result.solution.states[0, 1] > 1.0
 
 
 def test_failed_systems_are_tried_again_from_their_own_start():

@@ -31,6 +31,12 @@ def test_parts_of_one_ensemble_are_joined_and_can_be_tried_again():
     # What is the same text in two parts is of other systems.
     both = od.concat([part.retry(method="radau") for part in parts])
     assert both.warnings == (f"systems 0 to 1: {retried}", f"systems 2 to 3: {retried}")
+    early, late = (runs.split(2)[k].solve((0, 5), save=[1.0 + k], max_steps=200) for k in range(2))
+    with pytest.raises(od.InputError, match="other save times"):
+        od.concat([early, late])
+    # Their rows would be those of the times before.
+    with pytest.raises(od.InputError, match="other save times"):
+        early.retry(save=[2.0], method="radau")
     with pytest.warns(od.OdeumWarning, match=r"first: tolerance.rtol, time.segments, run.precision \("):
         short = {"rtol": 1e-2, "segments": 2, "precision": "f32", "max_steps": 200}
         od.concat([parts[0], runs.split(2)[1].solve((0, 5), **short)])
@@ -119,3 +125,35 @@ def test_systems_of_a_part_that_fail_are_told_by_their_numbers():
     with pytest.raises(od.SolveError, match="the first is system 3") as caught:
         part.raise_if_failed()
     assert caught.value.systems == (3,)
+
+
+def test_parts_are_changed_before_they_are_split():
+    part = van_der_pol().sweep(mu=[1.0, 2.0, 3.0]).split(3)[1]
+    for change in (
+        lambda: part * 2,
+        lambda: part.sweep(x=[1.0, 2.0]),
+        lambda: part(x=1.0),
+        lambda: part.perturb(relative=0.1),
+        lambda: part.split(1),
+    ):
+        with pytest.raises(od.InputError, match="a part of an ensemble"):
+            change()
+
+
+def test_parts_of_gases_with_other_mechanisms_are_not_joined():
+    text = """
+phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]
+species:
+- {name: A, composition: {H: 1}, thermo: {model: constant-cp, cp0: 29 J/mol/K}}
+- {name: B, composition: {H: 1}, thermo: {model: constant-cp, cp0: 29 J/mol/K}}
+reactions: [{equation: A => B, rate-constant: {A: 1.0, b: 0, Ea: 0}}]
+"""
+    one, other = (
+        od.Mechanism.from_text(each, name="gas.yaml")
+        .reactor(mole_fractions="A")
+        .sweep(T=[900.0, 1000.0])
+        .split(2)
+        for each in (text, text.replace("A: 1.0,", "A: 2.0,"))
+    )
+    with pytest.raises(od.InputError, match="another ensemble"):
+        od.concat([one[0].solve((0, 1)), other[1].solve((0, 1))])

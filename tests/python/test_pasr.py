@@ -128,3 +128,29 @@ def test_ctrl_c_ends_it_and_other_threads_go_on(gas):
         od.pasr(gas, **LONG)
     heart.join()
     assert len(beats) > 5
+
+
+def test_every_setting_is_that_of_the_command(gas, tmp_path):
+    settings = {
+        "tau_mix": 2e-4,
+        "tau_pair": 3e-4,
+        "phi": 0.7,
+        "fuel": "H2:0.9, H2O:0.1",
+        "oxidizer": "O2:1, AR:5",
+    }
+    options = [
+        "--tau-mix=2e-4",
+        "--tau-pair=3e-4",
+        "--phi=0.7",
+        "--fuel=H2:0.9,H2O:0.1",
+        "--oxidizer=O2:1,AR:5",
+    ]
+    command = [sys.executable, "-m", "odeum._command", "pasr", HYDROGEN, "--temperature=800", "--pressure=1"]
+    more = ["--particles=10", "--residence-times=0.5", "--tau-res=1e-3", "--seed=3"]
+    file = tmp_path / "states.npz"
+    subprocess.run([*command, *more, *options, f"--output={file}"], check=True, capture_output=True)
+    ours = od.pasr(gas, p=od.atm, seed=3, **SMALL, **settings)
+    with np.load(file) as theirs:
+        np.testing.assert_array_equal(ours.T, theirs["T"])
+        np.testing.assert_array_equal(ours.Y, theirs["Y"])
+    assert ours.Y[:, gas.species_index("AR")].min() > 0.5

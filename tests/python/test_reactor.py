@@ -325,3 +325,10 @@ def test_a_retry_from_states_of_a_reactor_is_refused(gas):
     assert not result.success
     with pytest.raises(od.InputError, match="solution: found systems that started .*call solve_ivp again"):
         result.solution.retry(max_steps=10_000)
+
+
+def test_options_that_are_none_are_the_usual_ones(gas):
+    runs = gas.reactor("constant volume").sweep(T=[1000.0, 1200.0], phi=[1.0], fuel="H2", oxidizer=AIR)
+    usual = runs.case((0, 1e-3))
+    given = runs.case((0, 1e-3), method=None, rtol=None, atol=None, max_steps=None, save=None)
+    assert given.text() == usual.text() and "atol = 1e-15" in usual.text()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from systems import van_der_pol
 from test_gpu_arrays import CUDA, Lender
 
 import odeum as od
@@ -379,3 +380,13 @@ def test_counts_stay_on_the_device_while_all_lie_within_the_data(monkeypatch):
     session = gas.reactor("constant volume").sweep(T=[1200.0], fuel="H2", oxidizer="O2:1").session()
     monkeypatch.setattr(od.Session, "counts", property(lambda session: pytest.fail("counts were asked for")))
     assert not session.advance((0, 1e-6)).any()
+
+
+def test_an_advance_begins_with_the_step_size_of_the_one_before():
+    steps = {}
+    for options in ({}, {"warm_start": False}):
+        session = van_der_pol().runs().session(rtol=1e-10, atol=1e-12, **options)
+        for start in (0.0, 0.5):
+            session.advance((start, start + 0.5))
+        steps[bool(options)] = int(session.counts["steps"])
+    assert steps[False] < steps[True]

@@ -1,7 +1,7 @@
 //! What Chemkin texts mean where it is easily mistaken.
 
 use odeum_kinetics::Mechanism;
-use odeum_kinetics::mechanism::{Rate, Thermo};
+use odeum_kinetics::mechanism::{Blending, Rate, Thermo};
 use odeum_kinetics::read::{self, Named, ReadErrors};
 
 /// Three lines of coefficients.
@@ -324,4 +324,30 @@ fn surfaces_are_told_as_such() {
     }
     let found = problems("REACTIONS MWOFF\nH+OH=>H2O 1e10 0 0\nEND\n");
     assert!(found.len() == 1 && found[0].contains("sticking coefficients"), "{found:?}");
+}
+
+/// Without TCHEB and PCHEB a table is that of 300 to 2500 K and of 0.001 to 100 atm.
+#[test]
+fn chebyshev_tables_without_bounds_have_the_usual_ones() {
+    let table = |bounds: &str| {
+        let reactions = format!("REACTIONS\nH2+O=H+OH 1 0 0\n{bounds}CHEB/1 2 8. 0.5/\nEND\n");
+        mechanism(&text(&SPECIES, &reactions)).unwrap_or_else(|e| panic!("{e}")).reactions[0]
+            .rate
+            .clone()
+    };
+    assert_eq!(table(""), table("TCHEB/300. 2500./ PCHEB/0.001 100./\n"));
+    assert_eq!(table("TCHEB/400. 2000./\n"), table("TCHEB/400. 2000./ PCHEB/0.001 100./\n"));
+    assert_ne!(table(""), table("PCHEB/0.01 100./\n"));
+}
+
+/// As in Cantera: exp(−T**/T) of T** = 0 is no one.
+#[test]
+fn a_fourth_parameter_of_troe_that_is_zero_is_none() {
+    for troe in ["0.5 100. 1000.", "0.5 100. 1000. 0.", "0.5 100. 1000. 0"] {
+        let reactions =
+            format!("REACTIONS\nH+OH(+M)=H2O(+M) 1e13 0 0\nLOW/1e18 0 0/ TROE/{troe}/\nEND\n");
+        let read = mechanism(&text(&SPECIES, &reactions)).unwrap_or_else(|e| panic!("{e}"));
+        let Rate::Falloff { blending, .. } = &read.reactions[0].rate else { panic!("{troe}") };
+        assert_eq!(*blending, Blending::Troe { a: 0.5, t3: 100.0, t1: 1000.0, t2: None }, "{troe}");
+    }
 }

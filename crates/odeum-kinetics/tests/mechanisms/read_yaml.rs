@@ -1,6 +1,7 @@
 //! What YAML mechanisms say that is easily mistaken, or that Cantera does not read.
 
-use odeum_kinetics::mechanism::Rate;
+use odeum_kinetics::Kinetics;
+use odeum_kinetics::mechanism::{Blending, Rate, Thermo};
 use odeum_kinetics::read::{self, Read, ReadErrors};
 
 const ELEMENTARY: &str = "equation: H + O2 <=> O + OH";
@@ -419,4 +420,71 @@ fn reactions_of_surfaces_without_a_type_are_told_as_such() {
     let problem = problem("", &["equation: H + H => H2, sticking-coefficient: [1.0, 0, 0]"]);
     assert!(problem.contains("'sticking-Arrhenius' is not supported"), "{problem}");
     assert!(problem.contains("surface reactions"), "{problem}");
+}
+
+/// As in Cantera: exp(−T/c) of c = 0 is no one.
+#[test]
+fn a_term_of_sri_whose_c_is_zero_is_none() {
+    let reaction = format!("{FALLOFF}, SRI: {{A: 0.5, B: 300, C: 0, D: 1.2, E: 0.1}}");
+    let kinetics = Kinetics::new(&mechanism("", &[&reaction]).unwrap().mechanism).unwrap();
+    let (mut k, mut work) = ([0.0], vec![0.0; kinetics.workspace()]);
+    let t = 1000.0_f64;
+    kinetics.forward_rate_constants(t, &[0.01; 7], &mut k, &mut work);
+    let pr = 1e12 * 0.07 / 1e10_f64;
+    let xi = 1.0 / (1.0 + pr.log10().powi(2));
+    let f = 1.2 * (0.5 * (-300.0 / t).exp()).powf(xi) * t.powf(0.1);
+    let expected = 1e10 * pr / (1.0 + pr) * f;
+    assert!((k[0] / expected - 1.0).abs() < 1e-13, "{} and not {expected}", k[0]);
+}
+
+/// Heat capacities and entropies have the unit of energy of the file, as enthalpies have.
+#[test]
+fn data_of_constant_heat_capacities_have_the_units_of_the_file() {
+    let text = "units: {energy: cal, quantity: mol}\n\
+                phases: [{name: gas, thermo: ideal-gas}]\n\
+                species:\n- {name: AR, composition: {Ar: 1}, \
+                thermo: {model: constant-cp, h0: 1000, s0: 10, cp0: 5}}\n";
+    let read = read::yaml("f.yaml", text, None).unwrap();
+    let Thermo::ConstantCp { h0, s0, cp0, .. } = read.mechanism.species[0].thermo else {
+        panic!("{:?}", read.mechanism.species[0].thermo)
+    };
+    for (found, calories) in [(h0, 1000.0), (s0, 10.0), (cp0, 5.0)] {
+        assert!((found / (calories * 4184.0) - 1.0).abs() < 1e-15, "{found}");
+    }
+}
+
+/// As in Cantera: exp(−T2/T) of T2 = 0 is no one.
+#[test]
+fn a_term_of_troe_whose_t2_is_zero_is_none() {
+    let reaction = |t2: &str| format!("{FALLOFF}, Troe: {{A: 0.5, T3: 100, T1: 1000{t2}}}");
+    for (t2, warnings) in [("", 0), (", T2: 0", 1), (", T2: 0.0", 1)] {
+        let read = mechanism("", &[&reaction(t2)]).unwrap();
+        let Rate::Falloff { blending, .. } = &read.mechanism.reactions[0].rate else { panic!() };
+        assert_eq!(*blending, Blending::Troe { a: 0.5, t3: 100.0, t1: 1000.0, t2: None }, "{t2}");
+        assert_eq!(read.warnings.len(), warnings, "{t2}");
+    }
+}
+
+#[test]
+fn limits_that_are_both_negative_are_refused_unless_they_are_meant() {
+    let reaction = FALLOFF.replace("A: 1e", "A: -1e");
+    assert!(problem("", &[&reaction]).contains("negative pre-exponential factor"));
+    assert!(mechanism("", &[&format!("{reaction}, negative-A: true")]).is_ok());
+}
+
+/// Below the lowest and above the highest pressure of a table the rate is that of the end, as in Cantera.
+#[test]
+fn tables_of_pressures_hold_beyond_their_ends() {
+    let reaction = format!(
+        "{ELEMENTARY}, type: pressure-dependent-Arrhenius, rate-constants: \
+         [{{P: 1 bar, A: 1e13, b: 0, Ea: 0}}, {{P: 10 bar, A: 1e14, b: 0, Ea: 0}}]"
+    );
+    let kinetics = Kinetics::new(&mechanism("", &[&reaction]).unwrap().mechanism).unwrap();
+    let mut work = vec![0.0; kinetics.workspace()];
+    for (bars, expected) in [(0.01, 1e10), (1.0, 1e10), (10.0, 1e11), (1000.0, 1e11)] {
+        let c = bars * 1e5 / (read::GAS_CONSTANT * 1000.0) / 7.0;
+        let mut k = [0.0];
+        kinetics.forward_rate_constants(1000.0, &[c; 7], &mut k, &mut work);
+        assert!((k[0] / expected - 1.0).abs() < 1e-9, "{bars} bar: {}", k[0]);
+    }
 }

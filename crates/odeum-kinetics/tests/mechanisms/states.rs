@@ -9,7 +9,7 @@ use odeum_kinetics::mechanism::{
     Arrhenius, Blending, Chebyshev, PlogPoint, Range, Rate, Reaction, Species, Thermo,
 };
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
-use odeum_kinetics::{Constraint, Kinetics, KineticsError, Reactor, StateError};
+use odeum_kinetics::{Constraint, Kinetics, KineticsError, Reactor, StateError, read};
 
 fn reactor(constraint: Constraint) -> Reactor {
     let kinetics = Arc::new(Kinetics::new(&synthetic::mechanism()).unwrap());
@@ -48,6 +48,19 @@ fn equivalence_ratio_one_is_two_hydrogen_to_one_oxygen() {
         let found = kinetics.at_equivalence_ratio(phi, &fuel, &oxidizer).unwrap();
         let mixed = [("H2", 2.0 * phi), ("O2", 1.0), ("AR", 3.76)];
         let expected = kinetics.mass_fractions(&kinetics.composition(&mixed).unwrap()).unwrap();
+        for (a, b) in found.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-15, "{a} {b}");
+        }
+    }
+    // Deuterium burns as hydrogen.
+    let text = "phases: [{name: gas, thermo: ideal-gas}]\nspecies:\n\
+        - {name: D2, composition: {D: 2}, thermo: {model: constant-cp, cp0: 29 J/mol/K}}\n\
+        - {name: HD, composition: {H: 1, D: 1}, thermo: {model: constant-cp, cp0: 29 J/mol/K}}\n\
+        - {name: O2, composition: {O: 2}, thermo: {model: constant-cp, cp0: 29 J/mol/K}}\n";
+    let heavy = Kinetics::new(&read::yaml("f.yaml", text, None).unwrap().mechanism).unwrap();
+    for fuel in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]] {
+        let found = heavy.at_equivalence_ratio(1.0, &fuel, &[0.0, 0.0, 1.0]).unwrap();
+        let expected = heavy.mass_fractions(&[2.0 * fuel[0], 2.0 * fuel[1], 1.0]).unwrap();
         for (a, b) in found.iter().zip(&expected) {
             assert!((a - b).abs() < 1e-15, "{a} {b}");
         }
