@@ -110,9 +110,11 @@ def solve_ivp(
 ) -> IvpResult:
     """Integrates ``dy/dt = fun(t, y, *args)``, for one initial state or for a batch of them.
 
-    As ``scipy.integrate.solve_ivp``, but for three things: `fun` is traced once and never called while systems
-    are integrated (see `System`), so that `vectorized` means nothing; `y0` and `args` may have batch axes in front;
-    and without `t_eval` the result has the start and the end alone, not every step.
+    Has the arguments of ``scipy.integrate.solve_ivp``. `fun` is traced once and never called while systems are
+    integrated (see `System`); `y0` and `args` may have batch axes in front; without `t_eval` the result has the start
+    and the end alone, not every step. Refused are `events`, `dense_output`, Jacobians (they follow from the
+    equations), the methods ``"RK23"``, ``"DOP853"``, ``"BDF"`` and ``"LSODA"``, an `rtol` by component, complex
+    states, one number as `args`, a span of no length and an empty `t_eval`.
 
     Parameters
     ----------
@@ -127,6 +129,10 @@ def solve_ivp(
         ``"RK45"`` (that is ``dopri5``), ``"Radau"``, or a method of `odeum.methods()`.
     t_eval : array_like, optional
         Times at which states are kept [K].
+    dense_output, events
+        Refused.
+    vectorized : bool
+        Without a meaning: `fun` gets one state [n].
     args : sequence, optional
         Parameters, each a number or an array [*batch], which broadcast with the batch of `y0`. Arrays that `fun` needs
         as a whole it reads from outside: ``functools.partial(fun, A=A)``.

@@ -314,11 +314,11 @@ class Runs:
             Start and end of the time. Not needed where the table has `t_start` and `t_end`, or a built-in
             problem its own span.
         method : str or dict
-            ``"tsit5"`` (default), ``"dopri5"``, ``"rkck"``, ``"vern7"``; ``"rkc"`` for moderately stiff systems;
-            ``"rodas4"``, ``"rodas5p"``, ``"radau"``, ... for stiff ones (`odeum.methods()`); or the keys of
-            ``[method]`` in a case file.
+            ``"tsit5"`` (default, of reactors ``"rodas5p"``), ``"dopri5"``, ``"rkck"``, ``"vern7"``; ``"rkc"`` for
+            moderately stiff systems; ``"rodas4"``, ``"rodas5p"``, ``"radau"``, ... for stiff ones
+            (`odeum.methods()`); or the keys of ``[method]`` in a case file.
         rtol, atol : float
-            Tolerances (1e-6, 1e-9); `atol` also by state, as ``{"x": 1e-10, "others": 1e-6}``.
+            Tolerances (1e-6, 1e-9; of reactors 1e-6, 1e-15); `atol` also by state, as ``{"x": 1e-10, "others": 1e-6}``.
         save : array_like or int
             Times at which states are kept too [K], or their number, two or more, evenly spaced over the span.
         until : dict

@@ -22,7 +22,7 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
         The time [s].
     kind : {"constant pressure", "constant volume"}
     **options
-        Options of `Integrator`: `method`, `rtol`, `atol`, `device`, ...
+        Options of `Integrator`, with its defaults (``"rodas4"``, 1e-6, 1e-10): `method`, `rtol`, `atol`, `device`, ...
 
     Returns
     -------

@@ -36,7 +36,8 @@ def ignition_delay(
     until : float
         How long it is waited for [s].
     **options
-        Options of `Runs.solve`: `method`, `rtol`, `atol`, `device`, `progress`, ...
+        Options of `Runs.solve`, with the defaults of `ReactorRuns` (``"rodas5p"``, 1e-6, 1e-15): `method`, `rtol`,
+        `atol`, `device`, `progress`, ...
 
     Returns
     -------

@@ -40,7 +40,7 @@ class Integrator(Fixed):
         Number of cells.
     energy : {"adiabatic", "isothermal"}
     method : str or dict
-        As in `Runs.solve`.
+        ``"rodas4"`` unless said; others as in `Runs.solve`.
     rtol, atol : float
         Tolerances (1e-6, 1e-10), as in `Runs.solve`.
     device : str

@@ -118,7 +118,7 @@ class Reactor(System):
 
 
 class ReactorRuns(Runs):
-    """An ensemble of reactors; see `Runs`. The method is ``rodas5p`` and `atol` 1e-15 unless said."""
+    """An ensemble of reactors; see `Runs`, but for defaults: ``"rodas5p"``, `rtol` 1e-6 and `atol` 1e-15."""
 
     system: Reactor
 
