@@ -49,8 +49,9 @@ pub(crate) enum Command {
 #[command(after_help = "\
 The result NAME.npz opens with numpy.load. Its arrays have one row for each system:
 
-  t [M], y [M, n]             time reached and state there (of a failed system: the last good one)
-  status [M], status_names    how each system ended; 0 is success
+  t [M], y [M, n]             time reached and state there (of a failed system: the last good one,
+                              but of an invalid start what was given)
+  status [M], status_names    how each system ended; 0 is success, 8 too: it reached its level
   saved [M, K, n], save_times [K], n_saved [M]   where the case file asks for saved states
   system [M], y0 [M, n], params [M, m], span [M, 2]   what each system started from
   steps, rejected, nfev, nfev_radius, njev, nlu [M]   what it cost

@@ -117,8 +117,8 @@ impl Status {
             }
             Status::SingularMatrix => {
                 "entries of the Jacobian are so large at the time reached that no step helps: \
-                 look at the state and the Jacobian there; on a GPU use a smaller rtol, for \
-                 matrices in double precision"
+                 look at the state and the Jacobian there; of steps of a given size take another \
+                 size; on a GPU use a smaller rtol, for matrices in double precision"
             }
             Status::InvalidStart => {
                 "correct the start of this system: it must be finite and lie where the model holds"
