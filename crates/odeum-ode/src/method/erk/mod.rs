@@ -22,7 +22,8 @@
 //! mildly stiff system makes the step size oscillate).
 //!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `MaxEvaluations`, `OutsideBounds`, `NotRun`.
+//! `Success`, `TerminalEvent`, `MaxSteps`, `MaxEvaluations`, `StepTooSmall`, `NonFinite`, `OutsideBounds`,
+//! `InvalidStart`, `NotRun`.
 
 mod device;
 mod lanes;

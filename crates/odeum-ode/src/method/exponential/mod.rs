@@ -41,8 +41,8 @@
 //! converge only up to hλ = 1 or somewhat beyond.
 //!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `MaxEvaluations`,
-//! `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
+//! `Success`, `TerminalEvent`, `MaxSteps`, `MaxEvaluations`, `StepTooSmall`, `NonFinite`,
+//! `SingularMatrix`, `OutsideBounds`, `InvalidStart`, `NotRun`; with fixed steps `GrowthUnresolved`.
 
 mod device;
 mod expansion;

@@ -28,8 +28,8 @@
 //! [Rosenbrock methods](super::rosenbrock).
 //!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `NewtonDiverged`, `SingularMatrix`,
-//! `MaxEvaluations`, `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
+//! `Success`, `TerminalEvent`, `MaxSteps`, `MaxEvaluations`, `StepTooSmall`, `NonFinite`,
+//! `NewtonDiverged`, `SingularMatrix`, `OutsideBounds`, `InvalidStart`, `NotRun`; with fixed steps `GrowthUnresolved`.
 
 mod device;
 mod newton;

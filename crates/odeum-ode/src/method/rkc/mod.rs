@@ -35,8 +35,8 @@
 //! lower it if the rounding errors of many stages matter.
 //!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `MaxEvaluations`,
-//! `OutsideBounds`, `NotRun`.
+//! `Success`, `TerminalEvent`, `MaxSteps`, `MaxEvaluations`, `StepTooSmall`, `NonFinite`,
+//! `SpectralRadius`, `OutsideBounds`, `InvalidStart`, `NotRun`.
 
 mod device;
 pub(crate) mod radius;

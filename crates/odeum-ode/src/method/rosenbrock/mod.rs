@@ -38,8 +38,8 @@
 //! it. Turn it off to follow an unstable solution with large steps.
 //!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `MaxEvaluations`,
-//! `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
+//! `Success`, `TerminalEvent`, `MaxSteps`, `MaxEvaluations`, `StepTooSmall`, `NonFinite`,
+//! `SingularMatrix`, `OutsideBounds`, `InvalidStart`, `NotRun`; with fixed steps `GrowthUnresolved`.
 
 mod device;
 #[cfg(test)]
