@@ -8,8 +8,9 @@
 //! Mixtures of a fuel and air fill 850 to 1600 K, 0.1 to 100 atm and equivalence ratios of 0.2 to 5
 //! evenly, at constant volume and at constant pressure by turns. The reference delay of each (the
 //! temperature has risen by 400 K) comes from Rodas5P at rtol 1e-9, atol 1e-20 and a first step of
-//! 1e-12 s. Then each is integrated to a hundred of its delays. The table counts those that do not
-//! ignite ("missed"), end otherwise ("failed") or ignite more than 1 % early or late.
+//! 1e-12 s. Then each is integrated to a hundred of its delays. The table counts those that end
+//! unburnt with success ("missed"), end with an error status, burnt or not ("failed"), or ignite more
+//! than 1 % early or late.
 
 #![allow(clippy::print_stdout)]
 
