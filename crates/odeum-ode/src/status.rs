@@ -101,8 +101,8 @@ impl Status {
             Status::NonFinite => {
                 "the right-hand side, or with an implicit method a derivative of it, gives NaN or \
                  infinity at the time reached: a logarithm or root of a negative number, a \
-                 division by zero, the derivative of a root at zero, or a blow-up; look at the \
-                 state there"
+                 division by zero, the derivative of a root at zero, or a blow-up; or atol is zero, \
+                 and a component that is zero too has no scale; look at the state there"
             }
             Status::SpectralRadius => {
                 "the power method did not settle: a complex pair of eigenvalues, or two of opposite \
