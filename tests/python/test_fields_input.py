@@ -503,3 +503,22 @@ def test_tables_lie_where_their_labels_say():
     assert error.field == "grid.mask.y"
     error = refused({"u": table}, model, spacing=0.5)
     assert error.field == "start.u.y" and "of a cell whose centre is at" in error.found
+
+
+def test_three_parts_are_counted_not_shown():
+    """Arrays in place of three were shown whole, over 25 lines, and how many there must be was not said."""
+    model, cells = od.Model({"u": "lap(u)"}), np.ones((1, 40, 40))
+    for options, said in (
+        ({"velocity": [cells, cells]}, "velocity: found 2 parts; give three parts, along x, y and z"),
+        ({"velocity": [cells]}, "velocity: found 1 part; give three parts"),
+        (
+            {"velocity": {"cells": cells[0]}},
+            r"velocity.cells: found an array of shape \(40, 40\); give three",
+        ),
+        ({"spacing": cells[0]}, r"spacing: found an array of shape \(40, 40\); give three numbers"),
+        ({"velocity": [1.0, 2.0]}, r"velocity: found \[1.0, 2.0\]; give three parts"),
+    ):
+        options = {"spacing": 1.0, **options}
+        with pytest.raises(od.InputError, match=f"^{said}") as raised:
+            od.Simulation(model, {"u": "x"}, shape={"x": 40, "y": 40}, **options)
+        assert len(str(raised.value).splitlines()) == 1

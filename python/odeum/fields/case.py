@@ -14,7 +14,7 @@ from odeum._case import Document, toml
 from odeum._convert import flag, mapping, number, refuse_stripped
 from odeum._options import plain
 from odeum.errors import InputError
-from odeum.fields.cells import AXES, DIMS, Cells, along, is_array
+from odeum.fields.cells import AXES, DIMS, Cells, along, is_array, shown
 from odeum.fields.labels import Labels, is_table
 from odeum.fields.labels import read as labelled
 from odeum.fields.model import Model
@@ -195,7 +195,7 @@ def _flags(mask: Any) -> Any:
 def _velocity(case: FieldCase, velocity: Any, shape: tuple[int, ...]) -> Document:
     section = dict(velocity) if isinstance(velocity, Mapping) else {}
     if not isinstance(velocity, Mapping):
-        parts = _three("velocity", velocity, "give its parts along x, y and z, or a dict of [velocity]")
+        parts = _three("velocity", velocity, "give three parts, along x, y and z, or a dict of [velocity]")
         section["cells" if any(is_array(part) for part in parts) else "uniform"] = parts
     cells = section.pop("cells", None)
     made = {str(key): plain(f"velocity.{key}", value) for key, value in section.items()}
@@ -212,7 +212,7 @@ def _three(place: str, value: Any, remedy: str) -> list[Any]:
     """Three parts, along x, y and z."""
     is_text = isinstance(value, (str, bytes))
     if is_text or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0 or len(value) != 3:
-        raise InputError(place, repr(value), remedy)
+        raise InputError(place, shown(value), remedy)
     return list(value)
 
 

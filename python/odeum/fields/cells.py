@@ -45,6 +45,13 @@ def is_array(value: Any) -> bool:
     return not isinstance(value, str) and getattr(value, "ndim", int(isinstance(value, (list, tuple)))) > 0
 
 
+def shown(value: Any) -> str:
+    """What was found in place of three parts; of arrays how many or how large, not their numbers."""
+    if isinstance(value, (list, tuple)) and any(map(is_array, value)):
+        return f"{len(value)} part{'s' if len(value) != 1 else ''}"
+    return repr(value) if getattr(value, "ndim", 0) == 0 else f"an array of shape {tuple(value.shape)}"
+
+
 def along(field: str, value: Any, usual: float) -> list[float] | None:
     """Numbers along x, y and z: of a mapping by axis, of three, or of one number for all."""
     if value is None:
@@ -57,5 +64,5 @@ def along(field: str, value: Any, usual: float) -> list[float] | None:
     if not is_array(value):
         return [number(field, value)] * 3
     if not isinstance(value, (Sequence, np.ndarray)) or len(value) != 3:
-        raise InputError(field, repr(value), "give three numbers along x, y and z, or a dict by axis")
+        raise InputError(field, shown(value), "give three numbers along x, y and z, or a dict by axis")
     return [number(f"{field}.{axis}", each) for axis, each in zip(AXES, value, strict=True)]
