@@ -274,7 +274,9 @@ class Runs:
         if span is not None and len(self._spans()) == len(_SPANS):
             remedy = "leave it out: each system has its own span"
             raise InputError("span", "a span beside t_start and t_end", remedy)
-        return self._case(span, options)
+        case = self._case(span, options)
+        # Its document is the caller's, who may change it; the system has the sections that it shares.
+        return replace(case, document=copy.deepcopy(case.document))
 
     def _case(self, span: Any, options: dict[str, Any]) -> EnsembleCase:
         """The same, of a part that of the whole."""

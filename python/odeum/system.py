@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -88,9 +87,9 @@ class System(Fixed):
         self._set(_section(equations, states, parameters, spectral_radius))
 
     def _set(self, section: Document, mechanisms: Mapping[str, str] | None = None, folder: str = ".") -> None:
-        self.section = section
-        self.mechanisms = dict(mechanisms or {})
-        self.folder = folder
+        self._section = section
+        self._mechanisms = dict(mechanisms or {})
+        self._folder = folder
         probe = self._probe(self.case(_options.document(self._usual, _SPAN, self._reading))).open()
         self.title: str = probe.title
         self.states: tuple[str, ...] = tuple(probe.states)
@@ -102,7 +101,7 @@ class System(Fixed):
 
     def case(self, document: Document) -> EnsembleCase:
         """A case of this system; `document` has the other sections."""
-        return EnsembleCase({"system": self.section, **document}, self.folder, mechanisms=self.mechanisms)
+        return EnsembleCase({"system": self._section, **document}, self._folder, mechanisms=self._mechanisms)
 
     def _probe(self, case: EnsembleCase) -> EnsembleCase:
         """A case that is read for what it says of the system."""
@@ -216,9 +215,9 @@ class System(Fixed):
     @property
     def equations(self) -> Equations | None:
         """The equations as text; `None` of a built-in problem."""
-        if "equations" not in self.section:
+        if "equations" not in self._section:
             return None
-        return Equations(dict(self.section["equations"]), dict(self.section.get("definitions", {})))
+        return Equations(dict(self._section["equations"]), dict(self._section.get("definitions", {})))
 
     def runs(self) -> Runs:
         """The ensemble of one system, to which axes can be added."""
@@ -286,8 +285,3 @@ def _section(
     if spectral_radius is not None:
         section["spectral_radius"] = text("spectral_radius", spectral_radius)
     return section
-
-
-def folder_of(path: str | Path) -> str:
-    """The folder from which a case file names other files."""
-    return str(Path(path).resolve().parent)

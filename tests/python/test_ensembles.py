@@ -426,6 +426,17 @@ def test_a_retry_of_a_case_file_refuses_a_table_that_has_changed(tmp_path):
             solution.retry(method="radau")
 
 
+def test_a_case_that_is_changed_changes_no_system():
+    """It had the system's own dict: some solutions were of the new value, some of the former, and their text of the new."""
+    system = van_der_pol()
+    before, text = system.solve((0, 4)).y, system.solve((0, 4)).case_text
+    system.runs().case((0, 4)).document["system"]["parameters"]["mu"] = 5.0
+    assert not hasattr(system, "section")
+    np.testing.assert_array_equal(system.solve((0, 4)).y, before)
+    assert system.solve((0, 4), until={"x": {"falls_to": -9.0}}).y.tolist() == before.tolist()
+    assert system.solve((0, 4)).case_text == text
+
+
 def test_columns_may_have_the_names_of_arguments(tmp_path):
     """Those of `numpy.savez`: one was refused, the other was left out."""
     equations = {"file": "-allow_pickle * file"}

@@ -505,6 +505,18 @@ def test_tables_lie_where_their_labels_say():
     assert error.field == "start.u.y" and "of a cell whose centre is at" in error.found
 
 
+def test_the_mask_of_a_simulation_is_its_own():
+    """A state had the same array: what was written to it was the mask of later states."""
+    model = od.Model({"u": "lap(u)"})
+    sim = od.Simulation(model, {"u": "x"}, shape={"x": 4, "y": 4}, spacing=1.0, mask="x - 1")
+    mask = sim.mask.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        sim.mask[:] = True
+    sim.state["mask"].values[:] = True
+    np.testing.assert_array_equal(sim.mask, mask)
+    np.testing.assert_array_equal(sim.state["mask"].values, mask[0])
+
+
 def test_three_parts_are_counted_not_shown():
     """Arrays in place of three were shown whole, over 25 lines, and how many there must be was not said."""
     model, cells = od.Model({"u": "lap(u)"}), np.ones((1, 40, 40))

@@ -103,7 +103,7 @@ def test_a_composition_that_changes_later_changes_no_reactor(gas):
     fuel = {"H2": 1.0}
     reactor = gas.reactor("constant volume", fuel=fuel, oxidizer=AIR)
     fuel["N2"] = 5.0
-    assert reactor.sweep(oxidizer=AIR).system.section == reactor.section
+    assert reactor.sweep(oxidizer=AIR).system._section == reactor._section
 
 
 def test_the_end_is_the_equilibrium(gas):

@@ -142,13 +142,13 @@ class ReactorRuns(Runs):
         self, path: str | Path | None = None, span: Any = None, *, overwrite: bool = False, **options: Any
     ) -> str:
         """The case file of this ensemble; see `Runs.to_toml`. A mechanism without a file is written beside it."""
-        if not self.system.mechanisms:
+        if not self.system._mechanisms:
             return super().to_toml(path, span, overwrite=overwrite, **options)
         case = None if path is None else Path(path)
         runs, system = copy.copy(self), copy.copy(self.system)
         section, files = system.mechanism._in_files(case or Path("case.toml"))
         if case is None and files:
             raise InputError("path", "None, with a mechanism in memory", "give the path of the case file")
-        vars(system).update(section={**system.section, **section}, mechanisms=files)
+        vars(system).update(_section={**system._section, **section}, _mechanisms=files)
         runs.system = system
         return runs._write(case, span, overwrite, files, options)

@@ -81,9 +81,9 @@ def build(model: Model, initial: Any, options: Mapping[str, Any]) -> FieldCase:
     """The case of a model, initial values and options; `None` stands for what is usual."""
     if not isinstance(model, Model):
         raise InputError("model", type(model).__name__, "give an odeum.Model")
-    start = read(initial, model.section.get("species", ()))
+    start = read(initial, model._section.get("species", ()))
     said = {name: value for name, value in options.items() if value is not None}
-    case = FieldCase({"system": model.section}, dict(start.arrays), list(start.labels), start.dims)
+    case = FieldCase({"system": model._section}, dict(start.arrays), list(start.labels), start.dims)
     document = case.document
     title = said.get("title", model.title)
     if title is not None:
@@ -107,7 +107,7 @@ def build(model: Model, initial: Any, options: Mapping[str, Any]) -> FieldCase:
             str(name): case.cells(f"diffusion-{name}.npy", f"diffusion.{name}", value, shape)
             for name, value in mapping("diffusion", said["diffusion"], remedy).items()
         }
-    if "seed" in model.section.get("species", ()):
+    if "seed" in model._section.get("species", ()):
         remedy = "call it something else: `seed` of [initial] is that of random values"
         raise InputError("system.species", "`seed`", remedy)
     if "seed" in start.initial and "seed" in said:

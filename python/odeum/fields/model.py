@@ -72,12 +72,12 @@ class Model:
         if isinstance(species, str) or not isinstance(species, Iterable | None):
             raise InputError("species", repr(species), "give a list of names")
         listed = allowed(equations.equations if species is None else species, tuple(values))
-        self.section: Document = {"species": list(listed)}
+        self._section: Document = {"species": list(listed)}
         if values:
-            self.section["parameters"] = values
+            self._section["parameters"] = values
         if equations.definitions:
-            self.section["definitions"] = dict(equations.definitions)
-        self.section["equations"] = dict(equations.equations)
+            self._section["definitions"] = dict(equations.definitions)
+        self._section["equations"] = dict(equations.equations)
 
     @classmethod
     def problem(cls, name: str, parameters: Mapping[str, float] | None = None) -> Model:
@@ -87,18 +87,18 @@ class Model:
         """
         model = cls.__new__(cls)
         model.equations, model.title = None, None
-        model.section = {"problem": text("problem", name)}
+        model._section = {"problem": text("problem", name)}
         if parameters:
-            model.section["parameters"] = _values(parameters)
+            model._section["parameters"] = _values(parameters)
         return model
 
     @property
     def parameters(self) -> Mapping[str, float]:
         """Names and values of the parameters, of a built-in problem those that were changed."""
-        return MappingProxyType(self.section.get("parameters", {}))
+        return MappingProxyType(self._section.get("parameters", {}))
 
     def __repr__(self) -> str:
-        what = self.section.get("problem") or ", ".join(self.section["species"])
+        what = self._section.get("problem") or ", ".join(self._section["species"])
         values = ", ".join(f"{name} = {value:g}" for name, value in self.parameters.items())
         return f"<odeum.Model of {what}{'; ' + values if values else ''}>"
 

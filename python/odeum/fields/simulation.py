@@ -159,6 +159,9 @@ class Simulation(Fixed):
         self.device: str = raw.device
         self.precision: str = document.get("run", {}).get("precision", "f64")
         mask = raw.mask
+        if self.mask is not None:
+            # The integration has its own.
+            self.mask.flags.writeable = False
         self.mask: Cells | None = None if mask is None else np.asarray(mask).astype(bool)
         self._is_made = type(self) is Simulation
 

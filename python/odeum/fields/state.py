@@ -46,7 +46,7 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
     if simulation.mask is not None:
         coords[mask_name(simulation.species)] = (
             dims,
-            simulation.mask.reshape(shape),
+            simulation.mask.reshape(shape).copy(),
             {"long_name": "cells of the domain"},
         )
     variables = {name: (dims, values.reshape(shape)) for name, values in simulation.arrays.items()}
