@@ -110,12 +110,17 @@ class Interrupted(KeyboardInterrupt):
     ----------
     partial : object
         What was finished until then: a `Solution` in which the others have the status ``not run``, and the states and times that
-        they start from; or the `Simulation`, which stands at the time it has reached.
+        they start from; or the `Simulation`, which stands at the time it has reached, and which a pickle has not.
     """
 
     def __init__(self, partial: Any = None) -> None:
         super().__init__("interrupted; `partial` holds what was finished")
         self.partial = partial
+
+    def __reduce__(self) -> tuple[type[Interrupted], tuple[Any]]:
+        from odeum.fields import Simulation
+
+        return (type(self), (None if isinstance(self.partial, Simulation) else self.partial,))
 
 
 class OdeumWarning(UserWarning):

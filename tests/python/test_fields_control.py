@@ -376,3 +376,12 @@ def test_what_is_set_of_simulations_is_refused():
         with pytest.raises(AttributeError, match=f"'{name}' of this Simulation cannot be set"):
             setattr(sim, name, 0.1)
     sim.advance(0.01)
+
+
+def test_an_interruption_can_be_pickled():
+    """Workers send what is raised. A simulation is no value that can be sent; a solution is."""
+    sent = pickle.loads(pickle.dumps(od.Interrupted(heat())))
+    assert isinstance(sent, od.Interrupted) and sent.partial is None
+    solution = od.System.from_text({"x": "-x"}, states={"x": 1.0}).solve((0, 1))
+    sent = pickle.loads(pickle.dumps(od.Interrupted(solution)))
+    assert sent.partial.y.tolist() == solution.y.tolist() and "partial" in str(sent)
