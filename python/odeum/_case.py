@@ -173,7 +173,7 @@ class EnsembleCase:
         results_on_gpu: bool = False,
     ) -> Solution:
         """Integrates all systems, or those of the given numbers; the results stay on the GPU where that is wanted."""
-        return solve(self, self.open(threads), systems, progress, results_on_gpu)
+        return told(solve(self, self.open(threads), systems, progress, results_on_gpu))
 
 
 def solve(
@@ -183,7 +183,7 @@ def solve(
     progress: Progress = None,
     results_on_gpu: bool = False,
 ) -> Solution:
-    """Integrates the systems of a case that was read."""
+    """Integrates the systems of a case that was read. The caller tells of extrapolation."""
     from odeum.runs import numbered
 
     states = tuple(opened.states)
@@ -217,7 +217,8 @@ def finished(
     raised: BaseException | None,
     systems: NDArray[np.uint64] | None = None,
 ) -> Solution:
-    """The solution, or what was raised on the way, with what was finished until then."""
+    """The solution, or what was raised on the way, with what was finished until then. The caller tells of
+    extrapolation."""
     from odeum.solution import Solution
     from odeum.solution_on_gpu import SolutionOnGpu
 
@@ -230,15 +231,19 @@ def finished(
         raise Interrupted(solution) from raised
     if raised is not None:
         raise raised
-    # Mechanisms alone have data that end; of other results on a GPU the counts stay there.
-    if "mechanism" in case.document.get("system", {}):
-        tell_of_extrapolation(solution.counts, "the solution")
     return solution
 
 
-def tell_of_extrapolation(counts: Mapping[str, NDArray[np.uint32]], of: str) -> bool:
+def told(solution: Solution) -> Solution:
+    """The solution, after a warning where its systems had states outside the data of their model."""
+    if solution._has_data:
+        tell_of_extrapolation(solution.counts, "the solution", solution)
+    return solution
+
+
+def tell_of_extrapolation(counts: Mapping[str, NDArray[np.uint32]], of: str, result: Any) -> None:
     """Warns of systems with steps that ended where the data of their model do not reach, whose `counts` are those `of`
-    something; false where there are none."""
+    something, once the `result` is there."""
     outside = counts["outside"]
     count = int(np.count_nonzero(outside))
     if count:
@@ -246,5 +251,4 @@ def tell_of_extrapolation(counts: Mapping[str, NDArray[np.uint32]], of: str) -> 
             f"{count:,} of {outside.size:,} systems had states outside the model's data, for which it "
             "extrapolates, as temperatures beyond its polynomials"
         )
-        tell_findings([("warning", found, "", "", "", f'counts["outside"] of {of} has the steps')])
-    return count > 0
+        tell_findings([("warning", found, "", "", "", f'counts["outside"] of {of} has the steps')], result)

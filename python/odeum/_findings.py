@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from odeum.errors import InputError, OdeumWarning
 
@@ -38,12 +39,24 @@ def _on_one_line(told: Told) -> Told:
     return severity, message, place, field, found, remedy
 
 
-def tell(all_told: Sequence[Told]) -> None:
-    """Warns of the warnings, and raises the errors as one `InputError`."""
+def tell(all_told: Sequence[Told], result: Any = None) -> None:
+    """Warns of the warnings, and raises the errors as one `InputError`.
+
+    A caller that has computed a result before gives it: filters may make errors of warnings, and what is done is not to
+    be lost, nor to be done twice.
+    """
     all_told = [_on_one_line(told) for told in all_told]
     for told in all_told:
         if told[0] == "warning":
-            warnings.warn(_sentence(told), OdeumWarning, stacklevel=_depth())
+            try:
+                warnings.warn(_sentence(told), OdeumWarning, stacklevel=_depth())
+            except OdeumWarning as warning:
+                if result is not None:
+                    warning.result = result
+                    warning.add_note(
+                        "The call has done what it was asked for: `result` of this warning has what was computed."
+                    )
+                raise
     errors = [told for told in all_told if told[0] == "error"]
     if errors:
         _, message, place, field, found, remedy = errors[0]

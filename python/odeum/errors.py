@@ -124,4 +124,13 @@ class Interrupted(KeyboardInterrupt):
 
 
 class OdeumWarning(UserWarning):
-    """Something that can be done, but is probably not what was meant."""
+    """Something that can be done, but is probably not what was meant.
+
+    Attributes
+    ----------
+    result : object
+        Where a filter makes an error of it (``-W error``) after the call has done what it was asked for: what was
+        computed, as a `Solution`. Of a warning before anything is done `None`.
+    """
+
+    result: Any = None

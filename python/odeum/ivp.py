@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _options
-from odeum._case import finished
+from odeum._case import finished, tell_of_extrapolation
 from odeum._convert import Floats, finite, flag, not_lost, numbers, single
 from odeum._labels import order, refuse_other_batches
 from odeum._progress import Progress
@@ -244,7 +244,10 @@ def solve_ivp(
     case = replace(case, table=dict(zip(names, table, strict=True)), has_starts=has_starts)
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     solution = finished(case, system.title, system.states, named(axes, system.states), raw, raised)
-    return _result(solution, t_span, times, ends, batch)
+    result = _result(solution, t_span, times, ends, batch)
+    if solution._has_data:
+        tell_of_extrapolation(solution.counts, "the solution", result)
+    return result
 
 
 def _may_be_shape(cause: BaseException | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._case import EnsembleCase, digests, keys_of, solve
+from odeum._case import EnsembleCase, digests, keys_of, solve, told
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.solution import Solution
@@ -43,4 +43,4 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
     files = digests(keys, folder)
     opened = _odeum.Case.read(path, _options.threads({"threads": threads}))
     case = EnsembleCase(keys, folder, files=files)
-    return solve(case, opened, progress=progress)
+    return told(solve(case, opened, progress=progress))

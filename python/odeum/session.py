@@ -82,7 +82,8 @@ class Session(Fixed, Ended):
         """Integrates all systems over a span.
 
         An `OdeumWarning` tells of the first advance in which reactors went beyond the thermodynamic data; on a GPU, of
-        the first that left them there.
+        the first that left them there. All systems are at the end of the span then, also where a filter makes an error of
+        it, whose `result` has how they ended.
 
         Parameters
         ----------
@@ -114,7 +115,9 @@ class Session(Fixed, Ended):
             raise
         # Asked first, as the counts of all systems would come from the GPU.
         if not self._has_told and self._raw.came_outside:
-            self._has_told = tell_of_extrapolation(self.counts, "the session, after each advance,")
+            counts = self.counts
+            self._has_told = bool(counts["outside"].any())
+            tell_of_extrapolation(counts, "the session, after each advance,", self.status)
         return self.status
 
     @property

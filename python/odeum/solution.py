@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum, _options
-from odeum._case import EnsembleCase
+from odeum._case import EnsembleCase, tell_of_extrapolation
 from odeum._case import solve as solve_case
 from odeum._convert import Floats
 from odeum._ended import Ended
-from odeum._findings import tell
+from odeum._findings import Told, tell
 from odeum._progress import Progress, check
 from odeum.errors import InputError, SolveError
 from odeum.statuses import NOT_RUN, STATUSES, is_success
@@ -103,6 +103,11 @@ class Solution(Ended):
         self.state_names = states
         self.axes = tuple(axes)
 
+    @property
+    def _has_data(self) -> bool:
+        """Whether its model has data that end, as mechanisms alone have: other counts may stay on a GPU."""
+        return "mechanism" in self._case.document.get("system", {})
+
     def _forget_left(self) -> None:
         """Takes the saved states from systems that were left on their way: they count as not begun."""
         if len(self._n_saved):
@@ -152,9 +157,10 @@ class Solution(Ended):
         # What a part says is of its systems alone, but for those that it lacks.
         told = [(part, text) for part in parts for text in part.warnings if text != part._missing()]
         joined.warnings = tuple(f"{part._extent()}: {text}" if parts[1:] else text for part, text in told)
+        remarks: list[Told] = []
         if found := joined._missing():
             remedy = f"join all parts; axis `{joined.axes[0].name}` has the numbers of those that are there"
-            tell([("warning", found, "", "solutions", "", remedy)])
+            remarks.append(("warning", found, "", "solutions", "", remedy))
             joined.warnings += (found,)
         others = [(part, keys) for part in parts if (keys := part._case.other_options(first._case))]
         if others:
@@ -162,8 +168,9 @@ class Solution(Ended):
             found = f"{len(others):,} of {len(parts):,} parts have other options than the first: {names}"
             found += f" ({others[0][0]._extent()}{' and others' if others[1:] else ''})"
             remedy = "`case_text` has those of the first, and so has `retry` for what it is not given"
-            tell([("warning", found, "", "solutions", "", remedy)])
+            remarks.append(("warning", found, "", "solutions", "", remedy))
             joined.warnings += (found,)
+        tell(remarks, joined)
         return joined
 
     def _extent(self) -> str:
@@ -285,6 +292,8 @@ class Solution(Ended):
         told = f"{len(failed):,} of {len(self):,} systems were integrated again"
         told += f", with other options than before: {', '.join(others)}" if others else ""
         merged.warnings = tuple(dict.fromkeys((*self.warnings, *again.warnings, told)))
+        if again._has_data:
+            tell_of_extrapolation(again.counts, "the solution", merged)
         return merged
 
     # Where results go

@@ -42,7 +42,7 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
         raise InputError("states", "no states", "give one at least")
     flat = T.reshape(cells), p.reshape(cells), Y.reshape(cells, mechanism.n_species)
     chem = Integrator(mechanism, kind, cells=cells, species_axis=1, **options)
-    status = chem.advance(*flat, dt)
+    status = chem._in_place(*flat, dt)
     extra = {name: getattr(states, name) for name in states.extra if name not in ("status", "steps")}
     extra["status"] = status.astype(np.int64).reshape(shape)
     extra["steps"] = chem.stats["steps"].astype(np.int64).reshape(shape)
@@ -50,4 +50,4 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
     extra = {name: np.asarray(values)[()] for name, values in extra.items()}
     after = type(states)(phase, shape, extra=extra)
     after.TPY = T, p, Y
-    return after
+    return chem._told(after)

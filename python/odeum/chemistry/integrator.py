@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from odeum.chemistry.mechanism import Mechanism
 
 _Array = TypeVar("_Array", Floats, _odeum.GpuArray)
+_Result = TypeVar("_Result")
 
 _USUAL = _options.Usual(method="rodas4", rtol=1e-6, atol=1e-10)
 
@@ -108,6 +109,8 @@ class Integrator(Fixed):
         self._updates_p = kind == "constant volume"
         self._species_axis = species_axis
         self._has_told: set[str] = set()
+        # How far outside the data cells might start in the last call [K].
+        self._margin = 0.0
         self._is_made = type(self) is Integrator
 
     def __reduce__(self) -> NoReturn:
@@ -126,7 +129,8 @@ class Integrator(Fixed):
         Where reactions take a cell beyond the thermodynamic data, these are extrapolated. A start may lie
         `temperature_margin` beyond them, or beyond the farthest that calls of this integrator took a cell. An
         `OdeumWarning` tells of the first call with steps that ended beyond the data, and of the first with a start
-        that lies too far.
+        that lies too far. The arrays have their new numbers then, also where a filter makes an error of it, whose
+        `result` has how the cells ended.
 
         The arrays are read and written without the interpreter's lock: let nobody change them meanwhile.
 
@@ -161,6 +165,10 @@ class Integrator(Fixed):
             Ctrl-C. The arrays are as they were then, unless it comes while their new numbers are written, which takes
             little of the time.
         """
+        return self._told(self._in_place(T, p, Y, dt))
+
+    def _in_place(self, T: Floats, p: Any, Y: Floats, dt: float) -> NDArray[np.uint8]:
+        """As `advance`; the caller tells of what is outside the data."""
         dt = _positive(dt)
         if any(_gpu.device(array) is not None for array in (T, p, Y)):
             return self._advance_on_gpu(T, p, Y, dt)
@@ -171,8 +179,8 @@ class Integrator(Fixed):
             p = _in_place("p", p) if self._updates_p else numbers("p", p)
         self._check_length(T=T, p=p)
         _refuse_overlap(T=T, p=p, Y=Y)
-        margin = self._raw.temperature_margin
-        return self._told(self._raw.advance(T, p, self._updates_p, Y, dt), margin)
+        self._margin = self._raw.temperature_margin
+        return np.asarray(self._raw.advance(T, p, self._updates_p, Y, dt))
 
     def advanced(self, T: Any, p: Any, Y: Any, dt: float) -> tuple[Any, Any, Any, NDArray[np.uint8]]:
         """Integrates all cells over a time, into new arrays of the same kind; those given stay as they are.
@@ -208,13 +216,14 @@ class Integrator(Fixed):
             p = copied(p) if np.ndim(p) > 0 else _gpu.filled(new_T, number("p", p))
         new = new_T, p, new_Y
         if on_gpu:
-            return *new, self._advance_on_gpu(*new, _positive(dt), own=True)
-        status = self.advance(*new, dt)
+            return self._told((*new, self._advance_on_gpu(*new, _positive(dt), own=True)))
+        status = self._in_place(*new, dt)
         if _gpu.is_of_jax(T):
             import jax.numpy
 
-            return *(jax.numpy.asarray(array) for array in new), status
-        return *new, status
+            new_T, p, new_Y = (jax.numpy.asarray(array) for array in new)
+            new = new_T, p, new_Y
+        return self._told((*new, status))
 
     def _refuse_other_labels(self, T: Any, p: Any, Y: Any) -> None:
         """Refuses arrays of pandas and xarray whose labels are others than those of their places."""
@@ -240,15 +249,11 @@ class Integrator(Fixed):
         self._check_length(T=t, **({} if q is None else {"p": q}))
         lent = {"T": t, "Y": y} if q is None else {"T": t, "p": q, "Y": y}
         _refuse_overlap(**{name: _gpu.addresses(array) for name, array in lent.items()})
-        margin = self._raw.temperature_margin
-        status = self._raw.advance_on_gpu(t, q, pressure, self._updates_p, y, dt)
-        return self._told(status, margin)
+        self._margin = self._raw.temperature_margin
+        return np.asarray(self._raw.advance_on_gpu(t, q, pressure, self._updates_p, y, dt))
 
-    def _told(self, status: _odeum.Array, margin: float) -> NDArray[np.uint8]:
-        """How the cells of a call ended, after a warning of what is outside the data, once for each of two reasons.
-
-        `margin`: how far outside they might start [K].
-        """
+    def _told(self, result: _Result) -> _Result:
+        """The result of a call, after a warning of what is outside the data, once for each of two reasons."""
         low, high = self.mechanism.temperature_bounds
         data = f"the thermodynamic data, {low:g} to {high:g} K"
         if self._raw.came_outside and "came" not in self._has_told:
@@ -256,16 +261,14 @@ class Integrator(Fixed):
             count = int(np.count_nonzero(self.stats["outside"]))
             words = f"{count:,} of {self.cells:,} cells had states outside {data}, which are extrapolated"
             remedy = '`stats["outside"]` of the integrator has the steps of the last call; other calls are not told of'
-            tell([("warning", words, "", "", "", remedy)])
+            tell([("warning", words, "", "", "", remedy)], result)
         cell = self._raw.first_outside
         if cell is not None and "start" not in self._has_told:
             self._has_told.add("start")
-            words = (
-                f"cell {cell:,} stays as it is (`invalid start`): it is more than {margin:g} K outside {data}"
-            )
+            words = f"cell {cell:,} stays as it is (`invalid start`): it is more than {self._margin:g} K outside {data}"
             remedy = "give a larger `temperature_margin` to extrapolate them; other cells and calls are not told of"
-            tell([("warning", words, "", "", "", remedy)])
-        return np.asarray(status)
+            tell([("warning", words, "", "", "", remedy)], result)
+        return result
 
     def _one_pressure(self, p: Any) -> float:
         """That of all cells; refused where they get new ones."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,10 +13,11 @@ from numpy.typing import NDArray
 from odeum import _odeum
 from odeum._convert import Floats, encodable, finite, positive
 from odeum._files import beside
+from odeum._findings import Told, tell
 from odeum._fixed import Fixed
 from odeum._labels import refuse_other_batches
 from odeum.chemistry.composition import Composition, amounts, check_sums, scaled, small_negatives_as_zero
-from odeum.errors import InputError, OdeumWarning
+from odeum.errors import InputError
 
 if TYPE_CHECKING:
     from odeum.chemistry.integrator import Integrator
@@ -354,6 +354,7 @@ class Mechanism(Fixed):
         T, p, Y, batch = self._states(T, p, small_negatives_as_zero(self._fractions(Y)))
         found, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, Y)
         temperatures = np.asarray(found)
+        remarks: list[Told] = []
         if failure is not None:
             number, message, is_input = failure
             place = tuple(int(k) for k in np.unravel_index(number, batch)) if batch else ()
@@ -361,24 +362,24 @@ class Mechanism(Fixed):
             if is_input:
                 raise InputError("T, p, Y", f"{where}{message}", "give a gas that the mechanism can describe")
             count = int(np.isnan(temperatures).sum())
-            warnings.warn(
-                f"{count:,} equilibria were not found; {where}{message}", OdeumWarning, stacklevel=2
-            )
+            words = f"{count:,} equilibria were not found; {where}{message}"
+            remarks.append(("warning", words, "", "", "", ""))
         low, high = self.temperature_bounds
         outside = self._outside_data(temperatures)
         if hold == "HP" and outside.any():
             place = tuple(int(k) for k in np.argwhere(outside.reshape(batch))[0])
             where = f"gas {place}: " if place else ""
-            warnings.warn(
+            words = (
                 f"{int(outside.sum()):,} equilibria lie outside the thermodynamic data, {low:g} to {high:g} K, which are "
-                f"extrapolated; {where}{temperatures[outside][0]:.0f} K",
-                OdeumWarning,
-                stacklevel=2,
+                f"extrapolated; {where}{temperatures[outside][0]:.0f} K"
             )
+            remarks.append(("warning", words, "", "", "", ""))
         shape = (*batch, self.n_species)
-        return GasState(
+        states = GasState(
             temperatures.reshape(batch)[()], p.reshape(batch)[()], np.asarray(fractions).reshape(shape)
         )
+        tell(remarks, states)
+        return states
 
     # Reactors
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +9,12 @@ from numpy.typing import NDArray
 
 from odeum import _odeum
 from odeum._convert import Floats, encodable, flag, number, numbers, positive, whole
+from odeum._findings import tell as tell_findings
 from odeum._options import MOST_THREADS
 from odeum._progress import Progress, told
 from odeum.chemistry.composition import Composition, by_name, small_negatives_as_zero
 from odeum.chemistry.mechanism import Mechanism
-from odeum.errors import InputError, OdeumWarning
+from odeum.errors import InputError
 
 
 class PasrStates(NamedTuple):
@@ -105,15 +105,13 @@ def pasr(
         T, p, Y, t, run = map(np.asarray, raw.run(tell))
         if tell is not None:
             tell(raw.steps)
+    states = PasrStates(T, p, Y, t, run.astype(np.int64))
     outside = int(mechanism._outside_data(T).sum())
     if outside:
         low, high = mechanism.temperature_bounds
-        warnings.warn(
-            f"{outside:,} states lie outside the thermodynamic data, {low:g} to {high:g} K, which are extrapolated",
-            OdeumWarning,
-            stacklevel=2,
-        )
-    return PasrStates(T, p, Y, t, run.astype(np.int64))
+        words = f"{outside:,} states lie outside the thermodynamic data, {low:g} to {high:g} K, which are extrapolated"
+        tell_findings([("warning", words, "", "", "", "")], states)
+    return states
 
 
 def _list(field: str, value: Any) -> str:
