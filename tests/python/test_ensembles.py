@@ -437,6 +437,20 @@ def test_a_case_that_is_changed_changes_no_system():
     assert system.solve((0, 4)).case_text == text
 
 
+@pytest.mark.parametrize("kind", ["states", "parameters", "definitions"])
+def test_a_name_that_is_refused_is_told_once(kind):
+    """The equation of the state `exp` was told as one of no state, and each use as a function without arguments."""
+    given = {"states": {"x": 1.0}, kind: {"exp": "2 * x" if kind == "definitions" else 1.0}}
+    given["states"] = {"x": 1.0, **given["states"]}
+    equations = {name: f"-exp * {name} + y" for name in given["states"]}
+    with pytest.raises(od.InputError) as raised:
+        od.System.from_text(equations, **given)
+    lines = str(raised.value).splitlines()
+    assert "`exp` is a function; choose another name" in lines[0]
+    # What is wrong beside it is told of.
+    assert lines[1:] and all("nothing is called `y`" in line for line in lines[1:])
+
+
 def test_columns_may_have_the_names_of_arguments(tmp_path):
     """Those of `numpy.savez`: one was refused, the other was left out."""
     equations = {"file": "-allow_pickle * file"}

@@ -75,7 +75,20 @@ pub(super) fn read(
     let system = match source.read() {
         Ok(system) => system,
         Err(errors) => {
-            errors.0.iter().for_each(|d| place(d, Finding::error(&d.message)));
+            let refused: Vec<&str> = errors.0.iter().filter_map(refused_name).collect();
+            let about = |d: &Diagnostic| {
+                let text = match d.part {
+                    Part::Definition(k) => definitions[k].value,
+                    Part::EquationName(k) => &equations[k].name,
+                    Part::Equation(k) => equations[k].value,
+                    _ => "",
+                };
+                text.get(d.offset..d.offset + d.len)
+            };
+            // What is said of a refused name where it is used follows from the refusal.
+            let own =
+                errors.0.iter().filter(|d| about(d).is_none_or(|name| !refused.contains(&name)));
+            own.for_each(|d| place(d, Finding::error(&d.message)));
             return None;
         }
     };
@@ -107,6 +120,16 @@ pub(super) fn read(
         rhs: DynSystem::from(&system),
         outside_single: constants.find(|x| Precision::F32.loses(*x)),
     })
+}
+
+/// The name that an error refuses.
+fn refused_name(error: &Diagnostic) -> Option<&str> {
+    match error.part {
+        Part::StateName(_) | Part::ParamName(_) | Part::DefinitionName(_) => Some(&error.name),
+        Part::Definition(_) | Part::EquationName(_) | Part::Equation(_) | Part::SpectralRadius => {
+            None
+        }
+    }
 }
 
 /// The entries of a table, each read by `read`; `None` when one is wrong.
