@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -49,29 +47,14 @@ def toml(document: Document) -> str:
     return encodable("case", tomli_w.dumps(document))
 
 
-def keys_of(path: Path) -> Document:
-    """The keys of a case file; what is wrong with its text is told by whoever reads it for good."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return {}
-
-
-def digests(document: Document, folder: str) -> dict[str, str]:
-    """Digests of the files that a document names, by the keys that do; what cannot be read has none."""
-    made = {}
-    for section, key in (("ensemble", "table"), ("system", "mechanism"), ("system", "thermo")):
-        keys = document.get(section)
-        name = keys.get(key) if isinstance(keys, dict) else None
-        if not isinstance(name, str):
-            continue
-        path = Path(folder) / name
-        with suppress(OSError, ValueError):
-            # A pipe is read once.
-            if path.is_file():
-                with path.open("rb") as file:
-                    made[f"{section}.{key}"] = hashlib.file_digest(file, "blake2b").hexdigest()
-    return made
+def read_case(path: Path) -> tuple[str, Document]:
+    """The text of a case file, which is read once, as pipes can be; and its keys, none where it is no TOML, which is told
+    by whoever reads the text for good."""
+    content = None
+    # Why it cannot be read is told by the extension. It would not hear Ctrl-C while it waits for a pipe.
+    with suppress(OSError, ValueError), path.open("rb") as file:
+        content = file.read(_odeum.LARGEST_CASE + 1)
+    return _odeum.read_case(path, content)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +62,8 @@ class EnsembleCase:
     """A case file in memory, with what its ensemble takes from arrays.
 
     `table` gives columns, one row a system (its copies are made of each row); `mechanisms` gives
-    texts of mechanisms that the document names and that have no file; `files` the `digests` of its files, if it is
-    read again only where these are the same; `has_starts` is false where systems started from states that no case
+    texts of mechanisms that the document names and that have no file; `systems` what its files said its systems are, if
+    it is read again only where these are the same; `has_starts` is false where systems started from states that no case
     gives, as those of a reactor from `solve_ivp`; `axes` are those of an ensemble from arrays, of whose combinations
     the table has the rows.
     """
@@ -89,7 +72,7 @@ class EnsembleCase:
     folder: str = "."
     table: Mapping[str, Floats] = field(default_factory=dict)
     mechanisms: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+    systems: Mapping[str, str] = field(default_factory=dict)
     has_starts: bool = True
     axes: tuple[Axis, ...] | None = None
 
@@ -102,23 +85,21 @@ class EnsembleCase:
         if not self.has_starts:
             found = "systems that started from states which no case gives"
             raise InputError("solution", found, "call solve_ivp again for those that failed")
-        if self.files:
-            now = digests(self.document, self.folder)
-            for key, digest in self.files.items():
-                if now.get(key, digest) != digest:
-                    raise InputError(
-                        key, "a file that has changed since the case was run", "run the case again"
-                    )
         _nvrtc.load_for(self.document)
         # What pickles bring beside them (Dask) begins at any byte.
         table = [(name, np.require(column, requirements="A")) for name, column in self.table.items()]
-        return _odeum.Case(
+        opened = _odeum.Case(
             self.text(),
             self.folder,
             table=table or None,
             mechanisms=list(self.mechanisms.items()),
             threads=threads,
         )
+        for place, now in opened.systems if self.systems else ():
+            if self.systems[place] != now:
+                found = "a file that has changed since the case was run"
+                raise InputError(place, found, "run the case again")
+        return opened
 
     def has_systems_of(self, other: EnsembleCase) -> bool:
         """True where a number means the same system in both, however it is integrated."""

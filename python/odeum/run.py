@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._case import EnsembleCase, digests, keys_of, solve, told
+from odeum._case import EnsembleCase, read_case, solve, told
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.solution import Solution
@@ -17,7 +17,7 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
     Parameters
     ----------
     path : path
-        The case file. One of fields is opened by `Simulation.from_case`.
+        The case file, or a pipe. One of fields is opened by `Simulation.from_case`.
     threads : int, optional
         Threads of the CPU.
     progress : bool or callable
@@ -34,13 +34,13 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
     InputError
         What is wrong with the file, with line and column.
     """
-    keys = keys_of(Path(path))
+    threads = _options.threads({"threads": threads})
+    path = Path(path)
+    text, keys = read_case(path)
     if "grid" in keys:
         raise InputError("path", "a case of fields", "open it by odeum.Simulation.from_case")
     _nvrtc.load_for(keys)
-    folder = str(Path(path).resolve().parent)
-    # Before they are read: a retry is not to take others for these.
-    files = digests(keys, folder)
-    opened = _odeum.Case.read(path, _options.threads({"threads": threads}))
-    case = EnsembleCase(keys, folder, files=files)
+    opened = _odeum.Case.read(path, text, threads)
+    # A retry is to take no other systems for these.
+    case = EnsembleCase(keys, str(path.absolute().parent), systems=dict(opened.systems))
     return told(solve(case, opened, progress=progress))

@@ -170,7 +170,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["loan", "mechanism", "running", "solution"],
             &["given", "gpu_array"],
             &["on_gpu", "session", "solution_on_gpu"],
-            &["case", "integrator", "pasr", "simulation"],
+            &["case", "document", "integrator", "pasr", "simulation"],
         ],
     ),
 ];

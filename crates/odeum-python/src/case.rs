@@ -9,7 +9,7 @@ use crate::solution::{Arrays, Solution};
 use crate::solution_on_gpu::SolutionOnGpu;
 use crate::watch::watch;
 use odeum_case::gas::{Bounds, Gas};
-use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Start, Values};
+use odeum_case::{Columns, Described, Given, Members, Overrides, Plan, Precision, Start, Values};
 use odeum_io::{Findings, Source};
 use odeum_ode::{Compiled, Inputs, Monitor, Solver};
 use pyo3::buffer::PyBuffer;
@@ -57,12 +57,13 @@ impl Case {
         Case::of(case, threads)
     }
 
-    /// Reads a case file.
+    /// Reads the text of a case file at `path`.
     #[staticmethod]
-    #[pyo3(signature = (path, threads = None))]
-    fn read(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Case> {
+    #[pyo3(signature = (path, text, threads = None))]
+    fn read(py: Python<'_>, path: PathBuf, text: &str, threads: Option<usize>) -> PyResult<Case> {
         let findings = Findings::default();
-        let described = odeum_case::read(&path, None, &findings);
+        let source = Source::new(path.display().to_string(), text);
+        let described = odeum_case::read_source(&source, &path, None, &findings);
         tell(py, &findings)?;
         match described {
             Some(Described::Field(_)) => {
@@ -73,10 +74,17 @@ impl Case {
         }
     }
 
-    /// The text of the case.
+    /// What its systems are, by the section or key whose files say it: equal words mean equal systems, as in checkpoints.
     #[getter]
-    fn text(&self) -> &str {
-        self.case.source.text()
+    fn systems(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
+        // More than can be had of them are refused.
+        self.shape(py)?;
+        let ensemble = py.detach(|| {
+            let members = Members::new(&self.case)?;
+            Some(format!("{}, {}", members.fingerprint(), members.spans()))
+        });
+        let system = self.case.model.identity.clone();
+        Ok(vec![("system", system), ("ensemble.table", ensemble.unwrap_or_default())])
     }
 
     /// What is integrated, in a line.

@@ -8,6 +8,7 @@ mod array;
 mod buffer;
 mod case;
 mod dlpack;
+mod document;
 mod failure;
 mod given;
 mod gpu_array;
@@ -40,6 +41,8 @@ mod _odeum {
     #[pymodule_export]
     use crate::case::Case;
     #[pymodule_export]
+    use crate::document::read_case;
+    #[pymodule_export]
     use crate::gpu_array::GpuArray;
     #[pymodule_export]
     use crate::integrator::Integrator;
@@ -60,6 +63,7 @@ mod _odeum {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("ATM", odeum_kinetics::constants::ONE_ATM)?;
+        module.add("LARGEST_CASE", odeum_case::LARGEST_CASE)?;
         module.add("NEGATIVE_LEAST", odeum_case::gas::NEGATIVE_LEAST)?;
         module.add("SUM_TOLERANCE", odeum_case::gas::SUM_TOLERANCE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

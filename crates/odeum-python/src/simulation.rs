@@ -52,12 +52,13 @@ impl Simulation {
         Simulation::of(py, case, given.arrays)
     }
 
-    /// Reads a case file; a device or a number of threads take precedence over its own.
+    /// Reads the text of a case file at `path`; a device or a number of threads take precedence over its own.
     #[staticmethod]
-    #[pyo3(signature = (path, device = None, threads = None))]
+    #[pyo3(signature = (path, text, device = None, threads = None))]
     fn read(
         py: Python<'_>,
         path: PathBuf,
+        text: &str,
         device: Option<&str>,
         threads: Option<usize>,
     ) -> PyResult<Simulation> {
@@ -65,7 +66,8 @@ impl Simulation {
         let refused = |help: String| exception(py, "InputError", ("device", device, help));
         let device = parsed.map_err(refused)?;
         let findings = Findings::default();
-        let described = odeum_case::read(&path, device.as_ref(), &findings);
+        let source = Source::new(path.display().to_string(), text);
+        let described = odeum_case::read_source(&source, &path, device.as_ref(), &findings);
         told(py, findings.take())?;
         let mut case = match described {
             Some(Described::Field(case)) => Some(case),
@@ -82,12 +84,6 @@ impl Simulation {
             }
         }
         Simulation::of(py, case, Vec::new())
-    }
-
-    /// The text of the case.
-    #[getter]
-    fn text(&self) -> &str {
-        self.case.source.text()
     }
 
     /// What is simulated, in a line.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._case import Document, keys_of
+from odeum._case import Document, read_case
 from odeum._convert import Floats
 from odeum._fixed import Fixed
 from odeum._progress import Progress
@@ -159,10 +158,10 @@ class Simulation(Fixed):
         self.device: str = raw.device
         self.precision: str = document.get("run", {}).get("precision", "f64")
         mask = raw.mask
+        self.mask: Cells | None = None if mask is None else np.asarray(mask).astype(bool)
         if self.mask is not None:
             # The integration has its own.
             self.mask.flags.writeable = False
-        self.mask: Cells | None = None if mask is None else np.asarray(mask).astype(bool)
         self._is_made = type(self) is Simulation
 
     @classmethod
@@ -170,13 +169,14 @@ class Simulation(Fixed):
         cls, path: str | Path, *, device: str | None = None, threads: int | None = None
     ) -> Simulation:
         """The simulation of a case file; `device` and `threads` take precedence over its own."""
-        path = Path(path)
-        _nvrtc.load_for({"run": {"device": device}} if device else keys_of(path))
         threads = _options.threads({"threads": threads})
-        raw = _odeum.Simulation.read(path, device=device, threads=threads)
+        path = Path(path)
+        text, keys = read_case(path)
+        _nvrtc.load_for({"run": {"device": device}} if device else keys)
+        raw = _odeum.Simulation.read(path, text, device=device, threads=threads)
         simulation = cls.__new__(cls)
         folder = path.absolute().parent
-        document = paths.renamed(tomllib.loads(raw.text), lambda name: str(folder / name))
+        document = paths.renamed(keys, lambda name: str(folder / name))
         simulation._set(raw, document, ())
         return simulation
 

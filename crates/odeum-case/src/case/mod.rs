@@ -117,7 +117,7 @@ impl Case {
 
 /// Most bytes of a case file: it is written by hand, and large data goes into tables. The tree of a
 /// hostile one takes a hundred times its size.
-const LARGEST: u64 = 2 << 20;
+pub const LARGEST_CASE: u64 = 2 << 20;
 /// Above this size only the first slip of syntax is reported: a file of junk has millions.
 const LARGE: usize = 1 << 20;
 
@@ -134,11 +134,19 @@ pub enum Described {
 /// Reads a case file; `None` after reporting what is wrong with it. One with a `[grid]` describes
 /// fields, whose memory is judged by `device` where the case's own does not count.
 pub fn read(path: &Path, device: Option<&Device>, findings: &Findings) -> Option<Described> {
-    let source = findings.ok(file::read_text(path, "case file", LARGEST))?;
+    let source = source(path, None, findings)?;
     read_source(&source, path, device, findings)
 }
 
-/// As [`read`] for the text of a case that stands in a result, as if it stood at `path`.
+/// The text of a case file, of `content` where its bytes were read; `None` after reporting what is wrong with it.
+pub fn source(path: &Path, content: Option<Vec<u8>>, findings: &Findings) -> Option<Arc<Source>> {
+    findings.ok(match content {
+        Some(bytes) => file::text_of(path, "case file", LARGEST_CASE, bytes),
+        None => file::read_text(path, "case file", LARGEST_CASE),
+    })
+}
+
+/// As [`read`] for the text of a case that was read, or stands in a result, as if it stood at `path`.
 pub fn read_source(
     source: &Arc<Source>,
     path: &Path,

@@ -15,6 +15,6 @@ pub use atomic::{
 pub use limit::outlive_size_limit;
 pub use lock::Lock;
 pub(crate) use mapped::Mapped;
-pub use read::{open, read_bytes, read_text, reason};
+pub use read::{open, read_bytes, read_text, reason, text_of};
 pub use room::Room;
 pub use whole::Whole;

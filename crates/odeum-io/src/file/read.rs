@@ -10,8 +10,18 @@ use std::sync::Arc;
 
 /// Reads a UTF-8 file of at most `limit` bytes; a byte-order mark is skipped, and lines may end in carriage returns alone.
 pub fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Finding> {
+    text_of(path, what, limit, read_bytes(path, what, limit)?)
+}
+
+/// As [`read_text`] of a file whose bytes were read.
+pub fn text_of(
+    path: &Path,
+    what: &str,
+    limit: u64,
+    bytes: Vec<u8>,
+) -> Result<Arc<Source>, Finding> {
+    refuse_larger(path, what, limit, bytes.len() as u64)?;
     let name = path.display().to_string();
-    let bytes = read_bytes(path, what, limit)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let byte = error.as_bytes().get(at).copied().unwrap_or_default();
@@ -29,17 +39,23 @@ pub fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Fin
 /// Reads a file of at most `limit` bytes.
 pub fn read_bytes(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Finding> {
     let (file, bytes) = open(path, what)?;
-    if bytes > limit {
-        return Err(Finding::error(format!("the {what} is too large"))
-            .in_file(path.display().to_string())
-            .found(format!("{bytes} bytes"))
-            .help(format!("at most {limit} bytes are read; put data into a table file")));
-    }
+    refuse_larger(path, what, limit, bytes)?;
     let mut all = Vec::new();
-    // A file that grows meanwhile has no more than the limit either.
-    let read = file.take(limit).read_to_end(&mut all);
+    // A pipe, and a file that grows meanwhile, have more than they said.
+    let read = file.take(limit.saturating_add(1)).read_to_end(&mut all);
     read.map_err(|error| cannot_read(path, what, &error))?;
+    refuse_larger(path, what, limit, all.len() as u64)?;
     Ok(all)
+}
+
+fn refuse_larger(path: &Path, what: &str, limit: u64, bytes: u64) -> Result<(), Finding> {
+    if bytes <= limit {
+        return Ok(());
+    }
+    Err(Finding::error(format!("the {what} is too large"))
+        .in_file(path.display().to_string())
+        .found(format!("{bytes} bytes"))
+        .help(format!("at most {limit} bytes are read; put data into a table file")))
 }
 
 /// Opens a file to be read; and the bytes it has.

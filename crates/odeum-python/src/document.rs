@@ -1,0 +1,64 @@
+//! Case files as Python has them.
+
+use crate::failure::tell;
+use odeum_io::Findings;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+use toml::de::{DeTable, DeValue};
+
+/// The text of a case file, of `content` where its bytes were read, and its keys. A text that is no TOML has none, which
+/// is told by whoever reads the case.
+#[pyfunction]
+#[pyo3(signature = (path, content = None))]
+pub(crate) fn read_case<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    content: Option<&[u8]>,
+) -> PyResult<(String, Bound<'py, PyDict>)> {
+    let findings = Findings::default();
+    let source = odeum_case::source(&path, content.map(<[u8]>::to_vec), &findings);
+    tell(py, &findings)?;
+    let text = source.map_or(String::new(), |source| source.text().to_owned());
+    let keys = match DeTable::parse(&text) {
+        Ok(document) => table(py, document.get_ref())?,
+        Err(_) => PyDict::new(py),
+    };
+    Ok((text, keys))
+}
+
+fn table<'py>(py: Python<'py>, table: &DeTable<'_>) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    for (key, value) in table {
+        made.set_item(&**key.get_ref(), object(py, value.get_ref())?)?;
+    }
+    Ok(made)
+}
+
+fn object<'py>(py: Python<'py>, value: &DeValue<'_>) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        DeValue::String(text) => (&**text).into_bound_py_any(py),
+        DeValue::Integer(integer) => {
+            match i64::from_str_radix(integer.as_str(), integer.radix()) {
+                Ok(integer) => integer.into_bound_py_any(py),
+                // As a number of a case, which is one of these.
+                Err(_) => number(integer.as_str()).into_bound_py_any(py),
+            }
+        }
+        DeValue::Float(float) => number(float.as_str()).into_bound_py_any(py),
+        DeValue::Boolean(flag) => flag.into_bound_py_any(py),
+        // No key of a case takes one.
+        DeValue::Datetime(time) => time.to_string().into_bound_py_any(py),
+        DeValue::Array(items) => {
+            let items: PyResult<Vec<_>> =
+                items.iter().map(|item| object(py, item.get_ref())).collect();
+            Ok(PyList::new(py, items?)?.into_any())
+        }
+        DeValue::Table(inner) => Ok(table(py, inner)?.into_any()),
+    }
+}
+
+fn number(digits: &str) -> f64 {
+    digits.parse().unwrap_or(f64::NAN)
+}
