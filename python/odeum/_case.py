@@ -29,17 +29,6 @@ Document = dict[str, Any]
 
 # What save times were computed from, and where systems are integrated.
 _SAME_RESULTS = ("time.save", "run.device")
-# What holds where a case does not say it.
-_DEFAULTS = {
-    "method.first_step": "automatic",
-    "method.growth_limit": 1.0,
-    "method.max_evaluations": 10_000_000,
-    "method.max_steps": 100_000,
-    "tolerance.norm": "rms",
-    "time.segments": 1,
-    "time.warm_start": False,
-    "run.precision": "f64",
-}
 
 
 def toml(document: Document) -> str:
@@ -131,7 +120,7 @@ class EnsembleCase:
         # By state, but the same for all.
         if isinstance(atol, Mapping) and len(set(atol.values())) == 1:
             said["tolerance.atol"] = next(iter(atol.values()))
-        return said | {key: value for key, value in _DEFAULTS.items() if key not in said}
+        return said | {key: value for key, value in _odeum.defaults().items() if key not in said}
 
     def with_keys(self, changes: Mapping[str, Mapping[str, Any]]) -> EnsembleCase:
         """The same with other keys in some sections; `None` takes a key out."""

@@ -118,3 +118,13 @@ def test_a_case_behind_a_link_has_its_files_beside_the_link(tmp_path):
     solution = od.run(here / "case.toml")
     assert solution.failed.tolist() == [False, True]
     assert solution.retry(method="radau").success.all()
+
+
+def test_what_holds_unless_a_case_says_it_is_what_a_case_may_say():
+    """The defaults are those of the engine: what says them changes nothing."""
+    defaults = od._odeum.defaults()
+    options = {key.partition(".")[2]: value for key, value in defaults.items()}
+    assert options["max_steps"] == 100_000 and options["precision"] == "f64"
+    usual, said = (van_der_pol().solve((0, 5), method="rodas4", **each) for each in ({}, options))
+    np.testing.assert_array_equal(said.y, usual.y)
+    assert said.counts["steps"] == usual.counts["steps"]

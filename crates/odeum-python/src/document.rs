@@ -1,7 +1,9 @@
-//! Case files as Python has them.
+//! Case files as Python has them: their keys, and what holds where they do not say it.
 
 use crate::failure::tell;
+use odeum_case::{RunSpec, TimeSpec};
 use odeum_io::Findings;
+use odeum_ode::{FirstStep, Norm, Options, Tolerance};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -61,4 +63,29 @@ fn object<'py>(py: Python<'py>, value: &DeValue<'_>) -> PyResult<Bound<'py, PyAn
 
 fn number(digits: &str) -> f64 {
     digits.parse().unwrap_or(f64::NAN)
+}
+
+/// Keys of a case that say how systems are integrated, with what holds where it does not say them; without those that are
+/// nothing then.
+#[pyfunction]
+pub(crate) fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let (options, time) = (Options::new(Tolerance::new(1e-6, 1e-9)), TimeSpec::new(None));
+    let first_step = match options.first_step {
+        FirstStep::Automatic => "automatic".into_bound_py_any(py)?,
+        FirstStep::Size(size) | FirstStep::Fraction(size) => size.into_bound_py_any(py)?,
+    };
+    let norm = match options.tolerance.norm {
+        Norm::WeightedRms => "rms",
+        Norm::StateAndRate => "state-and-rate",
+    };
+    let made = PyDict::new(py);
+    made.set_item("method.first_step", first_step)?;
+    made.set_item("method.growth_limit", options.growth_limit)?;
+    made.set_item("method.max_evaluations", options.max_evaluations)?;
+    made.set_item("method.max_steps", options.max_steps)?;
+    made.set_item("tolerance.norm", norm)?;
+    made.set_item("time.segments", time.segments)?;
+    made.set_item("time.warm_start", time.warm_start)?;
+    made.set_item("run.precision", RunSpec::default().precision.name())?;
+    Ok(made)
 }

@@ -41,7 +41,7 @@ mod _odeum {
     #[pymodule_export]
     use crate::case::Case;
     #[pymodule_export]
-    use crate::document::read_case;
+    use crate::document::{defaults, read_case};
     #[pymodule_export]
     use crate::gpu_array::GpuArray;
     #[pymodule_export]
