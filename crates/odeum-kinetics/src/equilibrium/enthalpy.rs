@@ -4,6 +4,7 @@ use crate::constants::GAS_CONSTANT;
 use crate::equilibrium::EquilibriumError;
 use crate::error::StateError;
 use crate::kinetics::Kinetics;
+use crate::reactor::SUM_TOLERANCE;
 use crate::thermo::{Functions, Temperature};
 
 /// How far beyond the range of the thermodynamic data a temperature is sought: rounding must not
@@ -71,12 +72,12 @@ impl Kinetics {
 
     /// The temperature \[K\] at which a mixture has this enthalpy [J/kg], by Newton's method from
     /// `guess` within a bracket. Mass fractions \[species\] below zero, as integrators leave them,
-    /// count as zero.
+    /// count as zero; they are not scaled.
     ///
     /// # Errors
     ///
     /// [`EquilibriumError::Enthalpy`] when there is none within the thermodynamic data, and
-    /// [`EquilibriumError::State`] for a composition that is none.
+    /// [`EquilibriumError::State`] for a composition that is none, as one that does not sum to one.
     pub fn temperature_of(
         &self,
         enthalpy: f64,
@@ -92,6 +93,11 @@ impl Kinetics {
             return Err(StateError::Fraction { species, value }.into());
         }
         let y: Vec<f64> = mass_fractions.iter().map(|y| y.max(0.0)).collect();
+        let sum: f64 = y.iter().sum();
+        let raised: f64 = sum - mass_fractions.iter().sum::<f64>();
+        if (sum - 1.0).abs() > SUM_TOLERANCE + raised {
+            return Err(StateError::Sum(sum).into());
+        }
         let mut standard = Standard::new(expected);
         let (mut low, mut high) = self.sought_temperatures();
         let mut t = if guess > low && guess < high { guess } else { 0.5 * (low + high) };

@@ -203,6 +203,7 @@ fn the_temperature_of_an_enthalpy() {
             assert!((found / t - 1.0).abs() < tolerance, "{t} from {guess}: {found}");
         }
     }
+    y[0] += y[1];
     y[1] = 0.0;
     let h = kinetics.enthalpy_mass(1500.0, &y);
     let without = kinetics.temperature_of(h, &y, 1000.0).unwrap();
@@ -211,6 +212,12 @@ fn the_temperature_of_an_enthalpy() {
     for h in [-1e9, 1e9] {
         let error = kinetics.temperature_of(h, &y, 1000.0).unwrap_err();
         assert!(matches!(error, EquilibriumError::Enthalpy { .. }), "{error}");
+    }
+    // Not even zeros, which have any temperature.
+    for factor in [0.0, 0.5, 1.3] {
+        let scaled: Vec<f64> = y.iter().map(|y| factor * y).collect();
+        let error = kinetics.temperature_of(factor * 1e5, &scaled, 777.0).unwrap_err();
+        assert!(error.to_string().contains("not to one"), "{factor}: {error}");
     }
     y[2] = f64::NAN;
     assert!(kinetics.temperature_of(h, &y, 1000.0).unwrap_err().to_string().contains("of O2"));
