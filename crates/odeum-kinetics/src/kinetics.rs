@@ -362,6 +362,18 @@ fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
                 return bad(not_finite(value));
             }
         }
+        if let Some(body) = &reaction.third_body {
+            if matches!(reaction.rate, Rate::Plog(_) | Rate::Chebyshev(_)) {
+                let found = "a third body beside a tabulated rate".to_owned();
+                return bad(Fault { found, remedy: "leave one of them out" });
+            }
+            let mut listed: Vec<usize> = body.efficiencies.iter().map(|(k, _)| *k).collect();
+            listed.sort_unstable();
+            if let Some(twice) = listed.windows(2).find(|pair| pair[0] == pair[1]) {
+                let found = format!("two efficiencies of {}", mechanism.species[twice[0]].name);
+                return bad(Fault { found, remedy: "give one" });
+            }
+        }
         let others = reaction.third_body.as_ref().map(|body| body.default_efficiency);
         if let Some(value) = others.filter(|value| !value.is_finite()) {
             return bad(not_finite(value));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::common::synthetic;
 use odeum_core::{RangeKind, System};
 use odeum_kinetics::mechanism::{
-    Arrhenius, Blending, Chebyshev, PlogPoint, Range, Rate, Reaction, Species, Thermo,
+    Arrhenius, Blending, Chebyshev, PlogPoint, Range, Rate, Reaction, Species, Thermo, ThirdBody,
 };
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
 use odeum_kinetics::{Constraint, Kinetics, KineticsError, Reactor, StateError, read};
@@ -234,6 +234,14 @@ fn numbers_without_sense_are_named() {
             reaction(colliding, |r| r.third_body.as_mut().unwrap().default_efficiency = f64::NAN),
             "NaN as a stoichiometric",
         ),
+        (
+            reaction(colliding, |r| {
+                r.third_body.as_mut().unwrap().efficiencies = vec![(2, 3.0), (1, 1.0), (2, 2.0)];
+            }),
+            "two efficiencies of O2",
+        ),
+        (reaction(plog, with_body), "a third body beside a tabulated rate"),
+        (reaction(chebyshev, with_body), "a third body beside a tabulated rate"),
         (species("H2O", |s| s.weight = 40.0), "a molar mass of 40 kg/kmol, and 18.015"),
         (species("H2O", |s| s.composition.clear()), ", and 0 of its atoms"),
         (species("AR", |s| constant(s, f64::NAN)), "NaN in the thermodynamic data"),
@@ -249,6 +257,10 @@ fn numbers_without_sense_are_named() {
         assert!(matches!(error, KineticsError::BadNumber { .. }), "{expected}: {message}");
         assert!(message.contains(&item) && message.contains(expected), "{expected}: {message}");
     }
+}
+
+fn with_body(reaction: &mut Reaction) {
+    reaction.third_body = Some(ThirdBody { default_efficiency: 1.0, efficiencies: Vec::new() });
 }
 
 /// The expression of a plain rate, or of the low-pressure limit.
