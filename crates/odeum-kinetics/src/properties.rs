@@ -41,11 +41,23 @@ impl Kinetics {
         assert!(numbers == n, "{numbers} results for {n} reactions");
     }
 
+    /// The parts of a workspace, which panics where it is too short.
+    #[inline(always)]
+    fn scratch<'a, R: Real>(&self, work: &'a mut [R]) -> Scratch<'a, R> {
+        let (wanted, found) = (self.workspace(), work.len());
+        assert!(found >= wanted, "a workspace of {found} values, not of {wanted}");
+        self.split(work)
+    }
+
     /// Thermodynamic functions of all species at a temperature \[K\].
+    ///
+    /// # Panics
+    ///
+    /// Where the workspace is too short.
     #[inline(always)]
     pub fn standard_states<R: Real>(&self, t: R, work: &mut [R]) -> StandardState<R> {
         let at = Temperature::new(t);
-        let mut s = self.split(work);
+        let mut s = self.scratch(work);
         self.standard_state::<R, false>(&at, &mut s);
         let n = self.n_species();
         let mut out = StandardState {
@@ -72,11 +84,11 @@ impl Kinetics {
     ///
     /// # Panics
     ///
-    /// Unless there is one mass fraction per species.
+    /// Unless there is one mass fraction per species; where the workspace is too short.
     #[inline(always)]
     pub fn cp_mass<R: Real>(&self, t: R, mass_fractions: &[R], work: &mut [R]) -> R {
         self.expect_species(mass_fractions.len(), "mass fractions");
-        let mut s = self.split(work);
+        let mut s = self.scratch(work);
         self.standard_state::<R, false>(&Temperature::new(t), &mut s);
         let mut sum = R::lit(0.0);
         for k in 0..self.n_species() {
@@ -109,7 +121,7 @@ impl Kinetics {
     ) -> (Conditions<R>, Scratch<'a, R>) {
         self.expect_species(concentrations.len(), "concentrations");
         let at = Temperature::new(t);
-        let mut s = self.split(work);
+        let mut s = self.scratch(work);
         let mut total = R::lit(0.0);
         for k in 0..self.n_species() {
             s.c[k] = concentrations[k];
@@ -126,7 +138,7 @@ impl Kinetics {
     ///
     /// # Panics
     ///
-    /// Unless there is one concentration per species, and a result per reaction.
+    /// Unless there is one concentration per species, and a result per reaction; where the workspace is too short.
     #[inline(always)]
     pub fn forward_rate_constants<R: Real>(
         &self,
@@ -148,12 +160,12 @@ impl Kinetics {
     ///
     /// # Panics
     ///
-    /// Unless there is a result per reaction.
+    /// Unless there is a result per reaction; where the workspace is too short.
     #[inline(always)]
     pub fn equilibrium_constants<R: Real>(&self, t: R, out: &mut [R], work: &mut [R]) {
         self.expect_reactions(out.len());
         let at = Temperature::new(t);
-        let mut s = self.split(work);
+        let mut s = self.scratch(work);
         self.standard_state::<R, false>(&at, &mut s);
         let ln_standard = ln_standard(&at);
         for (r, file) in self.order.iter().enumerate() {
@@ -171,7 +183,7 @@ impl Kinetics {
     ///
     /// # Panics
     ///
-    /// Unless there is one concentration per species, and a result per reaction.
+    /// Unless there is one concentration per species, and a result per reaction; where the workspace is too short.
     #[inline(always)]
     pub fn rates_of_progress<R: Real>(
         &self,
@@ -196,7 +208,7 @@ impl Kinetics {
     ///
     /// # Panics
     ///
-    /// Unless there is one concentration per species, and a result per species.
+    /// Unless there is one concentration per species, and a result per species; where the workspace is too short.
     #[inline(always)]
     pub fn net_production_rates<R: Real>(
         &self,
