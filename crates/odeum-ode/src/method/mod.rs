@@ -1,6 +1,7 @@
 //! Integration methods: one family per folder; the head of its `mod.rs` gives equation, order,
 //! stability, reference and options.
 
+mod coefficients;
 pub(crate) mod combination;
 pub(crate) mod device;
 pub mod erk;
@@ -22,8 +23,36 @@ pub use rkc::Rkc;
 pub use rosenbrock::Rosenbrock;
 
 use crate::controller::Controller;
+use coefficients::Coefficients;
 use device::OnDevice;
-use odeum_core::Error;
+use odeum_core::{Argument, Error};
+
+/// Refuses coefficients of no exponential method: of too few or too many stages, or of no order.
+fn check_functions(tableau: &exponential::Tableau, fixed_step: Option<f64>) -> Result<(), Error> {
+    let exponential::Tableau { name, c, a, b, e, .. } = *tableau;
+    let coefficients = Coefficients { name, stages: c.len() };
+    coefficients.check_stages()?;
+    // φₖ(0) = 1/k!.
+    let factorial = |k: u32| (1..=k).map(f64::from).product::<f64>();
+    let at_zero = |function: exponential::Function| -> f64 {
+        function.iter().map(|term| term.weight / factorial(term.k)).sum()
+    };
+    let at_zeros = |functions: &[exponential::Function]| -> Vec<f64> {
+        functions.iter().map(|function| at_zero(function)).collect()
+    };
+    coefficients.check_numbers("c", c)?;
+    coefficients.check_rows("a", a.iter().map(|row| row.len()))?;
+    coefficients.check_numbers("b", &at_zeros(b))?;
+    coefficients.check_numbers("e", &at_zeros(e))?;
+    let part = |name: &'static str| Argument::new("tableau").key(name);
+    // Of f; the other functions are those of differences.
+    for (i, row) in a.iter().enumerate() {
+        coefficients.check_sum(part("a").at(i), row.iter().take(1).map(|f| at_zero(f)), c[i])?;
+    }
+    coefficients.check_sum(part("b"), b.iter().take(1).map(|f| at_zero(f)), 1.0)?;
+    coefficients.check_sum(part("e"), e.iter().take(1).map(|f| at_zero(f)), 0.0)?;
+    coefficients.check_estimate(e.iter().all(|function| function.is_empty()), fixed_step)
+}
 
 /// A method with its options.
 #[derive(Clone, Debug, PartialEq)]
@@ -187,15 +216,20 @@ impl Method {
     /// Refuses options that have no meaning.
     ///
     /// # Errors
-    /// As [`Controller::check`](crate::Controller::check), and options of the method outside their ranges.
+    /// As [`Controller::check`](crate::Controller::check), options of the method outside their ranges, and a tableau whose
+    /// coefficients are those of no method.
     pub fn check(&self) -> Result<(), Error> {
         self.controller().check()?;
+        let fixed_step = self.controller().fixed_step();
         match self {
-            Method::Erk(_) => Ok(()),
+            Method::Erk(erk) => erk.tableau.check(fixed_step),
             Method::Rkc(rkc) => rkc.check(),
-            Method::Rosenbrock(_) => Ok(()),
+            Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.check(fixed_step),
             Method::Radau(radau) => radau.check(),
-            Method::Exponential(exponential) => exponential.check(),
+            Method::Exponential(exponential) => {
+                check_functions(exponential.tableau, fixed_step)?;
+                exponential.check()
+            }
         }
     }
 

@@ -31,3 +31,4 @@ mod session;
 mod spectral_radius;
 mod stiff;
 mod suggested;
+mod tableaus;

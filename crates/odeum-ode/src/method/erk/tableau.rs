@@ -1,5 +1,8 @@
 //! The coefficients of an explicit Runge–Kutta pair.
 
+use crate::method::coefficients::Coefficients;
+use odeum_core::{Argument, Error};
+
 /// Coefficients of an explicit pair of s stages, in the notation of Butcher.
 #[derive(Debug, PartialEq)]
 pub struct Tableau {
@@ -28,6 +31,23 @@ impl Tableau {
     /// Number of stages s.
     pub fn stages(&self) -> usize {
         self.c.len()
+    }
+
+    /// Refuses coefficients of too few or too many stages, or of no order.
+    pub(crate) fn check(&self, fixed_step: Option<f64>) -> Result<(), Error> {
+        let coefficients = Coefficients { name: self.name, stages: self.stages() };
+        coefficients.check_stages()?;
+        for (part, numbers) in [("c", self.c), ("b", self.b), ("e", self.e)] {
+            coefficients.check_numbers(part, numbers)?;
+        }
+        coefficients.check_rows("a", self.a.iter().map(|row| row.len()))?;
+        let part = |name: &'static str| Argument::new("tableau").key(name);
+        for (i, (row, c)) in self.a.iter().zip(self.c).enumerate() {
+            coefficients.check_sum(part("a").at(i), row.iter().copied(), *c)?;
+        }
+        coefficients.check_sum(part("b"), self.b.iter().copied(), 1.0)?;
+        coefficients.check_sum(part("e"), self.e.iter().copied(), 0.0)?;
+        coefficients.check_estimate(self.e.iter().all(|e| *e == 0.0), fixed_step)
     }
 
     /// True when the last stage is the right-hand side at the new state (first same as last), so
