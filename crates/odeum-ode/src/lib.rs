@@ -44,6 +44,7 @@ pub mod options;
 pub mod problems;
 mod series;
 mod session;
+mod slopes;
 pub mod solution;
 mod solve;
 pub mod stats;

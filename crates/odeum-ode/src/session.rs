@@ -55,11 +55,13 @@ impl Solver {
     ///
     /// # Errors
     /// Arguments that cannot be used (among them save times, as a session saves nothing, a terminal event, as an advance takes
-    /// all systems over one span, and several GPUs), a device that is not there, or too little memory on it.
+    /// all systems over one span, and several GPUs), a device that is not there, or too little memory on it; a right-hand side that
+    /// does not set all of `dydt`, as in [`solve()`](crate::solve()).
     pub fn session<T: Compiled>(&self, ensemble: &Ensemble<T>) -> Result<Session<T>, Error> {
         let sizes = (self.system().dim(), self.system().n_params());
         let fixed_step = self.method().controller().fixed_step();
         self.options().check_for_session(sizes, fixed_step, ensemble)?;
+        self.check_slopes(&ensemble.inputs())?;
         let Some((ordinal, system)) = self.on_one_gpu::<T>()? else {
             let (solver, mut ensemble) = (self.clone(), ensemble.clone());
             if self.options().warm_start {
@@ -253,7 +255,7 @@ impl<T: Compiled> Here<T> {
         check_span(span, "span")?;
         let Here { solver, ensemble, last } = self;
         let inputs = Inputs::from(&*ensemble).over(span);
-        let remarks = solver.solve_into(&inputs, last.outputs(), monitor)?;
+        let remarks = solver.advance_into(&inputs, last.outputs(), monitor)?;
         (last.warnings, last.busy_lanes) = (remarks.warnings, remarks.busy_lanes);
         let whole = !monitor.is_stopped();
         if !whole {

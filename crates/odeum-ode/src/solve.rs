@@ -1,6 +1,6 @@
 //! Integrates ensembles: in one call, or many times with what a system needs found once.
 
-use crate::cpu::{ByLanes, ERK, OnLanes, RKC};
+use crate::cpu::{ByLanes, ERK, OnLanes, RKC, ranges};
 use crate::device::Device;
 use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_shape};
@@ -10,9 +10,9 @@ use crate::method::Method;
 use crate::method::linearised::JacobianPlan;
 use crate::monitor::Monitor;
 use crate::options::Options;
-use crate::series::{Made, Parts, Series};
+use crate::series::{Made, Part, Parts, Series};
 use crate::solution::Solution;
-use crate::{cpu, gpu};
+use crate::{cpu, gpu, slopes};
 use odeum_core::{Error, Graph, Pattern, Scalar, System, computing_thread, joined, lock};
 use std::sync::{Arc, Mutex};
 
@@ -29,7 +29,8 @@ const CALLS: usize = 2;
 ///
 /// # Errors
 /// An argument that cannot be used, or a device that is not there. A system that fails is no
-/// error: see [`Solution::status`].
+/// error: see [`Solution::status`]. So is a right-hand side that does not set all of `dydt`: it is evaluated twice at
+/// the first start.
 pub fn solve<T: Scalar, S: System>(
     system: &S,
     ensemble: &Ensemble<T>,
@@ -53,12 +54,25 @@ pub fn solve_monitored<T: Scalar, S: System>(
     monitor: &Monitor,
 ) -> Result<Solution<T>, Error> {
     let sizes = (system.dim(), system.n_params());
+    ranges::check(&system.ranges(), sizes.0)?;
+    let (t, y, p) = first_start(sizes, &ensemble.inputs())?;
+    slopes::check(system, t, &y, &p)?;
     let trace = || Graph::trace(system);
     let on_device = || DeviceSystem::traced(system);
     let pattern = system.jacobian_pattern();
     let ready = Ready::new(sizes.0, pattern, || Ok(trace()), on_device, method, device)?;
     let on_lanes = ByLanes::<S, { ERK | RKC }>(system);
     ready.run(&on_lanes, sizes, ensemble, method, options, monitor)
+}
+
+/// Time, state and parameters with which the first system of an ensemble begins.
+fn first_start<T: Scalar>(
+    sizes: (usize, usize),
+    inputs: &Inputs<'_, T>,
+) -> Result<(f64, Vec<f64>, Vec<f64>), Error> {
+    check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
+    let doubles = |values: Vec<T>| values.into_iter().map(T::to_f64).collect();
+    Ok((inputs.span(0).0, doubles(inputs.initial_state(0)), doubles(inputs.params_of(0))))
 }
 
 /// A precision that solvers are compiled for: `f64` and `f32`.
@@ -204,7 +218,7 @@ impl Solver {
     /// Makes a system ready.
     ///
     /// # Errors
-    /// A method whose options mean nothing, a largest step below its fixed step, a Jacobian pattern that does not
+    /// A method whose options mean nothing, a largest step below its fixed step, a Jacobian pattern or ranges that do not
     /// fit the system, or a system that the device cannot run.
     pub fn new(
         system: impl Into<DynSystem>,
@@ -222,6 +236,7 @@ impl Solver {
         options: &Options,
     ) -> Result<Solver, Error> {
         options.check_largest(method.controller().fixed_step())?;
+        ranges::check(&system.any().in_f64().ranges(), system.dim())?;
         let trace = || {
             let refused = || Error::input("system", "a mechanism", "it has a Jacobian of its own");
             system.any().trace().ok_or_else(refused)
@@ -282,7 +297,15 @@ impl Solver {
         ensemble: &Ensemble<T>,
         monitor: &Monitor,
     ) -> Result<Solution<T>, Error> {
+        self.check_slopes(&ensemble.inputs())?;
         T::solve(self, ensemble, monitor)
+    }
+
+    /// Refuses a right-hand side that does not set all of `dydt` at the first start.
+    pub(crate) fn check_slopes<T: Scalar>(&self, inputs: &Inputs<'_, T>) -> Result<(), Error> {
+        let sizes = (self.system.dim(), self.system.n_params());
+        let (t, y, p) = first_start(sizes, inputs)?;
+        self.system.any().check_slopes(t, &y, &p)
     }
 
     /// Integrates systems from the caller's arrays into the caller's arrays.
@@ -314,6 +337,17 @@ impl Solver {
     /// # Errors
     /// As [`solve()`](solve); arrays without room for the systems, or for the states at the save times.
     pub fn solve_into<T: Compiled>(
+        &self,
+        inputs: &Inputs<'_, T>,
+        outputs: Outputs<'_, T>,
+        monitor: &Monitor,
+    ) -> Result<Remarks, Error> {
+        self.check_slopes(inputs)?;
+        self.advance_into(inputs, outputs, monitor)
+    }
+
+    /// As [`solve_into`](Solver::solve_into), of a right-hand side that has been looked at.
+    pub(crate) fn advance_into<T: Compiled>(
         &self,
         inputs: &Inputs<'_, T>,
         outputs: Outputs<'_, T>,
@@ -352,6 +386,7 @@ impl Solver {
             let remedy = "results stay on a GPU that integrates: name one, as cuda:0";
             return Err(Error::input("device", "cpu", remedy));
         };
+        self.check_slopes(inputs)?;
         SolutionOnGpu::solve(ordinal, system, inputs, (&self.method, &self.options), monitor)
     }
 
@@ -412,7 +447,8 @@ impl Solver {
     ) -> Result<Remarks, Error> {
         let sizes = (self.system.dim(), self.system.n_params());
         let fixed_step = self.method.controller().fixed_step();
-        let mut parts = Parts::new(series, (fixed_step, &self.options), sizes, monitor);
+        let mut series = Looked { series, solver: self, is_first: true };
+        let mut parts = Parts::new(&mut series, (fixed_step, &self.options), sizes, monitor);
         let mut remarks = Remarks::default();
         if let Ready::Cpu(cpu, plan) = &self.ready {
             let (method, plan) = (&self.method, plan.as_deref());
@@ -455,6 +491,31 @@ impl Solver {
             outputs.clear();
         }
         self.ready.run_into(on_lanes, inputs, method, options, outputs, monitor)
+    }
+}
+
+/// A series whose right-hand side is looked at with its first part.
+struct Looked<'a, T> {
+    series: &'a mut (dyn Series<T> + Send),
+    solver: &'a Solver,
+    is_first: bool,
+}
+
+impl<T: Scalar> Series<T> for Looked<'_, T> {
+    fn systems(&self) -> usize {
+        self.series.systems()
+    }
+
+    fn next(&mut self) -> Result<Option<Part<T>>, Error> {
+        let part = self.series.next()?;
+        if let (true, Some(part)) = (std::mem::take(&mut self.is_first), &part) {
+            self.solver.check_slopes(&part.ensemble.inputs())?;
+        }
+        Ok(part)
+    }
+
+    fn ended(&mut self, part: usize, solution: Solution<T>) {
+        self.series.ended(part, solution);
     }
 }
 

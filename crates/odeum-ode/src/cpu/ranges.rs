@@ -1,9 +1,25 @@
 //! Watches whether states stay where the model holds.
 
-use odeum_core::{Lanes, RangeKind, ValidRange};
+use odeum_core::{Argument, Error, Lanes, RangeKind, ValidRange};
 
 /// Absolute tolerances by which a component may lie beyond its physical bounds at the end.
 pub(crate) const MARGIN: f64 = 100.0;
+
+/// Refuses ranges of components that a system of n equations does not have, and those in which no number lies.
+pub(crate) fn check(ranges: &[ValidRange], n: usize) -> Result<(), Error> {
+    for (k, &ValidRange { component, lower, upper, .. }) in ranges.iter().enumerate() {
+        let field = Argument::new("ranges").at(k);
+        if component >= n {
+            let remedy = format!("the components of {n} equations are 0 to {}", n.max(1) - 1);
+            return Err(Error::input(field.key("component"), component, remedy));
+        }
+        if lower.is_nan() || upper.is_nan() || lower > upper {
+            let remedy = "the lower bound must be a number not above the upper one";
+            return Err(Error::input(field, format!("{lower} to {upper}"), remedy));
+        }
+    }
+    Ok(())
+}
 
 /// The ranges of a system.
 pub(super) struct Ranges<L> {

@@ -5,7 +5,8 @@ use crate::cpu::{ByLanes, ERK, NONE, OnLanes, RKC};
 use crate::gpu::DeviceSystem;
 use crate::method::rhs::{Equations, Erased};
 use crate::problems::{Builtin, Problem};
-use odeum_core::{Graph, System, Tape};
+use crate::slopes;
+use odeum_core::{Error, Graph, System, Tape};
 use odeum_kinetics::Reactor;
 use std::sync::Arc;
 
@@ -31,6 +32,10 @@ impl<S: System + Send> AnySystem for Held<S> {
 
     fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {
         Box::new(Erased(&self.0))
+    }
+
+    fn check_slopes(&self, t: f64, y: &[f64], p: &[f64]) -> Result<(), Error> {
+        slopes::check(&self.0, t, y, p)
     }
 }
 

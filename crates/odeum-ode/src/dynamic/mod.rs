@@ -15,7 +15,7 @@ use crate::method::rhs::Equations;
 use crate::problems::{Problem, WithSystem};
 use kinds::{Gas, Held, Taped};
 use odeum_core::text::TextSystem;
-use odeum_core::{Graph, NotSquare, Pattern, System, Tape};
+use odeum_core::{Error, Graph, NotSquare, Pattern, System, Tape};
 use odeum_kinetics::Reactor;
 use std::fmt;
 use std::sync::Arc;
@@ -93,6 +93,12 @@ pub(crate) trait AnySystem: Send + Sync {
 
     /// The system on single numbers.
     fn on_numbers(&self) -> Box<dyn Equations<f64> + '_>;
+
+    /// Refuses a right-hand side whose slopes at this time, state and parameters depend on what `dydt` held before. That of tapes,
+    /// problems and reactors is written here.
+    fn check_slopes(&self, _t: f64, _y: &[f64], _p: &[f64]) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 impl DynSystem {
@@ -135,6 +141,9 @@ impl DynSystem {
     }
 
     /// As [`Rkc::radius_at`].
+    ///
+    /// # Panics
+    /// Unless there are n components and m parameters.
     pub fn radius_at(
         &self,
         rkc: &Rkc,
@@ -142,6 +151,8 @@ impl DynSystem {
         y: &[f64],
         p: &[f64],
     ) -> Option<f64> {
+        let sizes = (self.dim(), self.n_params());
+        assert!((y.len(), p.len()) == sizes, "{} components and {} parameters", y.len(), p.len());
         rkc.radius_of(&*self.0.system.on_numbers(), (t, length), y, p)
     }
 

@@ -5,6 +5,7 @@ use super::in_memory::InMemory;
 use super::kept::Kept;
 use super::system::DeviceSystem;
 use super::task::Resident;
+use crate::cpu::ranges;
 use crate::ensemble::{Ensemble, check_first_steps, check_new_states, check_span};
 use crate::method::Method;
 use crate::monitor::Monitor;
@@ -113,6 +114,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         method: &Method,
         options: &Options,
     ) -> Result<Self, Error> {
+        ranges::check(&system.ranges, ensemble.dim())?;
         let inputs = ensemble.inputs();
         // Steps lie in an array of the session's own, spans come with each advance.
         let shape = |shape| Shape { shared_span: true, keeps_steps: false, ..shape };

@@ -24,6 +24,7 @@ mod panics;
 mod problems;
 mod recorded_groups;
 mod refill;
+mod refused_systems;
 mod rkc_work;
 mod scaled;
 mod series;
