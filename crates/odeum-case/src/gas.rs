@@ -1,11 +1,8 @@
 //! Gases that react: from temperature, pressure and composition to the state of a reactor.
 
-mod states;
-
+use odeum_kinetics::reactor::StateBounds;
 use odeum_kinetics::{Reactor, StateError};
 use std::sync::Arc;
-
-pub use states::Bounds;
 
 /// A reactor and how its composition is given.
 #[derive(Clone, Debug)]
@@ -78,13 +75,11 @@ pub const RATIO: &str = "phi";
 /// Where messages about the composition as a whole belong.
 pub const COMPOSITION: &str = "composition";
 
-/// Largest distance of the sum of given fractions from one: tables have three digits and more. It is a thousandth, with room for
-/// the rounding of a sum.
-pub const SUM_TOLERANCE: f64 = 1e-3 * (1.0 + 1e-9);
+/// Largest distance of the sum of given fractions from one.
+pub const SUM_TOLERANCE: f64 = StateBounds::SUM;
 
-/// A part of the whole below zero that counts as zero, whatever the tolerance: the run before may have
-/// had another one.
-pub const NEGATIVE_LEAST: f64 = 1e-8;
+/// A part of the whole below zero that counts as zero, whatever the tolerance.
+pub const NEGATIVE_LEAST: f64 = StateBounds::NEGATIVE_LEAST;
 
 /// What is wrong with a start.
 pub fn describe(error: &StateError, gas: &Gas) -> String {
@@ -102,20 +97,14 @@ pub fn describe(error: &StateError, gas: &Gas) -> String {
 /// The variable or key of `[system]` that a refused start is about, and what helps.
 pub fn remedy(error: &StateError) -> (Option<&str>, String) {
     match error {
-        StateError::Temperature { bounds: (low, high), .. } => (
-            Some(TEMPERATURE),
-            format!(
-                "give {low} to {high} K, for which the mechanism has the data of all its species, or \
-                 a larger `temperature_margin` to extrapolate them"
-            ),
-        ),
+        StateError::Temperature { .. } => (Some(TEMPERATURE), error.remedy()),
         StateError::NotPositive { what: "pressure", .. } => {
             (Some(PRESSURE), "give a pressure above zero, in Pa".to_owned())
         }
         StateError::NotPositive { what: "equivalence ratio", .. } => {
             (Some(RATIO), "give a number, zero (oxidizer alone) or more".to_owned())
         }
-        StateError::Fraction { species, .. } => (Some(species), "give zero or more".to_owned()),
+        StateError::Fraction { species, .. } => (Some(species), error.remedy()),
         StateError::Sum(0.0) => (
             Some(COMPOSITION),
             "say what the gas is made of, in [system] or by the table".to_owned(),
@@ -136,6 +125,11 @@ pub fn remedy(error: &StateError) -> (Option<&str>, String) {
 }
 
 impl Gas {
+    /// Within which states that come from elsewhere are those of this gas.
+    pub fn state_bounds(&self) -> StateBounds {
+        StateBounds::new(&self.reactor, self.slack.iter().copied())
+    }
+
     /// Names of the variables.
     pub fn names(&self) -> Vec<String> {
         let mut names = vec![TEMPERATURE.to_owned(), PRESSURE.to_owned()];

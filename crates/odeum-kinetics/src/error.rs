@@ -136,6 +136,18 @@ pub enum StateError {
 }
 
 impl StateError {
+    /// What to do about it.
+    pub fn remedy(&self) -> String {
+        match self {
+            StateError::Temperature { bounds: (low, high), .. } => format!(
+                "give {low} to {high} K, for which the mechanism has the data of all its species, or \
+                 a larger `temperature_margin` to extrapolate them"
+            ),
+            StateError::Fraction { .. } => "give zero or more".to_owned(),
+            _ => "correct the state".to_owned(),
+        }
+    }
+
     /// The same, of this system of an ensemble.
     pub fn of(self, system: usize) -> StateError {
         StateError::Of { system, error: Box::new(self) }

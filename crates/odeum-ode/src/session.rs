@@ -8,8 +8,11 @@ use crate::solution::Solution;
 use crate::solve::{Compiled, Solver};
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::Error;
+use odeum_core::{Error, Scalar};
+use odeum_kinetics::Reactor;
+use odeum_kinetics::reactor::StateBounds;
 use std::mem::swap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// An ensemble whose states stay where they are integrated, in the memory of the CPU or of a GPU: for codes that split
@@ -34,7 +37,59 @@ use std::time::{Duration, Instant};
 /// assert!(session.statuses()?.iter().all(|status| status.is_success()));
 /// # Ok::<(), odeum_ode::Error>(())
 /// ```
-pub struct Session<T: Compiled>(On<T>);
+pub struct Session<T: Compiled> {
+    on: On<T>,
+    /// Of which its states are.
+    gas: Option<Gas>,
+}
+
+/// What states of a reactor must be.
+struct Gas {
+    reactor: Arc<Reactor>,
+    bounds: StateBounds,
+    takes_invalid: bool,
+    /// How many numbers all states are.
+    numbers: usize,
+}
+
+impl Gas {
+    /// That of a solver, if its systems are reactors.
+    fn of<T: Compiled>(solver: &Solver, ensemble: &Ensemble<T>) -> Option<Gas> {
+        let reactor = solver.system().any().reactor()?.clone();
+        let atol = &solver.options().tolerance.atol;
+        // The states are the temperature, then the species.
+        let slack = (1..=reactor.kinetics().n_species()).map(|i| StateBounds::slack(atol.at(i)));
+        let bounds = StateBounds::new(&reactor, slack);
+        let takes_invalid = ensemble.takes_invalid();
+        Some(Gas { reactor, bounds, takes_invalid, numbers: ensemble.states().len() })
+    }
+
+    /// Refuses a start that is that of no gas.
+    fn check_start<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Result<(), Error> {
+        let doubles = |states: &[T]| -> Vec<f64> { states.iter().map(|x| x.to_f64()).collect() };
+        self.reactor.check_states(&doubles(ensemble.states()), &self.bounds, self.takes_invalid)
+    }
+
+    /// Refuses states that are those of no gas, unless reactions took `before` as far.
+    fn check<T: Scalar>(
+        &self,
+        states: &[T],
+        before: impl FnOnce() -> Result<Vec<T>, Error>,
+    ) -> Result<(), Error> {
+        let Gas { reactor, bounds, takes_invalid, numbers } = self;
+        if states.len() != *numbers {
+            // That is told by who takes them.
+            return Ok(());
+        }
+        let doubles = |states: &[T]| -> Vec<f64> { states.iter().map(|x| x.to_f64()).collect() };
+        let states = doubles(states);
+        if reactor.check_states(&states, bounds, *takes_invalid).is_ok() {
+            return Ok(());
+        }
+        let reached = bounds.clone().with(&doubles(&before()?), reactor);
+        reactor.check_states(&states, &reached, *takes_invalid)
+    }
+}
 
 enum On<T> {
     Cpu(Box<Here<T>>),
@@ -56,12 +111,17 @@ impl Solver {
     /// # Errors
     /// Arguments that cannot be used (among them save times, as a session saves nothing, a terminal event, as an advance takes
     /// all systems over one span, and several GPUs), a device that is not there, or too little memory on it; a right-hand side that
-    /// does not set all of `dydt`, as in [`solve()`](crate::solve()).
+    /// does not set all of `dydt`, as in [`solve()`](crate::solve()); a start of reactors that is that of no gas, as in
+    /// [`set_states`](Session::set_states).
     pub fn session<T: Compiled>(&self, ensemble: &Ensemble<T>) -> Result<Session<T>, Error> {
         let sizes = (self.system().dim(), self.system().n_params());
         let fixed_step = self.method().controller().fixed_step();
         self.options().check_for_session(sizes, fixed_step, ensemble)?;
         self.check_slopes(&ensemble.inputs())?;
+        let gas = Gas::of(self, ensemble);
+        if let Some(gas) = &gas {
+            gas.check_start(ensemble)?;
+        }
         let Some((ordinal, system)) = self.on_one_gpu::<T>()? else {
             let (solver, mut ensemble) = (self.clone(), ensemble.clone());
             if self.options().warm_start {
@@ -69,11 +129,11 @@ impl Solver {
                 ensemble.first_steps_mut().get_or_insert_with(|| vec![T::default(); len]);
             }
             let last = Solution::of(&ensemble.inputs(), &[]);
-            return Ok(Session(On::Cpu(Box::new(Here { solver, ensemble, last }))));
+            return Ok(Session { on: On::Cpu(Box::new(Here { solver, ensemble, last })), gas });
         };
         let (method, options) = (self.method(), self.options());
         let session = gpu::Session::of(system.clone(), ensemble, method, ordinal, options)?;
-        Ok(Session(On::Gpu(Box::new(session))))
+        Ok(Session { on: On::Gpu(Box::new(session)), gas })
     }
 }
 
@@ -83,7 +143,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// A span that cannot be used, or a device that fails.
     pub fn advance(&mut self, span: (f64, f64)) -> Result<Duration, Error> {
-        match &mut self.0 {
+        match &mut self.on {
             On::Cpu(here) => {
                 let begun = Instant::now();
                 here.advance(span, &Monitor::new())?;
@@ -103,7 +163,7 @@ impl<T: Compiled> Session<T> {
         span: (f64, f64),
         monitor: &Monitor,
     ) -> Result<bool, Error> {
-        match &mut self.0 {
+        match &mut self.on {
             On::Cpu(here) => here.advance(span, monitor),
             On::Gpu(session) => session.advance_monitored(span, monitor),
         }
@@ -114,7 +174,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// When the device fails.
     pub fn states(&mut self) -> Result<Vec<T>, Error> {
-        match &mut self.0 {
+        match &mut self.on {
             On::Cpu(here) => Ok(here.ensemble.states().to_vec()),
             On::Gpu(session) => session.states(),
         }
@@ -124,7 +184,7 @@ impl<T: Compiled> Session<T> {
     /// as the session lives. Whoever writes there sets states; before the next advance
     /// [`wait_for_all`](Session::wait_for_all) says that it is done. `None` of a session on the CPU.
     pub fn place_on_gpu(&self) -> Option<(usize, u64)> {
-        match &self.0 {
+        match &self.on {
             On::Cpu(_) => None,
             On::Gpu(session) => session.place(),
         }
@@ -135,7 +195,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// When the device fails.
     pub fn wait_for_all(&self) -> Result<(), Error> {
-        match &self.0 {
+        match &self.on {
             On::Cpu(_) => Ok(()),
             On::Gpu(session) => session.wait_for_all(),
         }
@@ -145,9 +205,16 @@ impl<T: Compiled> Session<T> {
     ///
     /// # Errors
     /// Another number of values; one that is not finite, unless the session began with an ensemble of
-    /// [`with_invalid_starts`](Ensemble::with_invalid_starts); a device that fails.
+    /// [`with_invalid_starts`](Ensemble::with_invalid_starts); of reactors states of no gas
+    /// ([`Reactor::check_states`](odeum_kinetics::Reactor::check_states)), as where mass fractions were changed and `m` was not,
+    /// unless reactions took the states of before as far; a device that fails.
     pub fn set_states(&mut self, states: &[T]) -> Result<(), Error> {
-        match &mut self.0 {
+        if let Some(gas) = self.gas.take() {
+            let checked = gas.check(states, || self.states());
+            self.gas = Some(gas);
+            checked?;
+        }
+        match &mut self.on {
             On::Cpu(here) => {
                 let ensemble = &mut here.ensemble;
                 let sizes = (ensemble.dim(), ensemble.len());
@@ -164,7 +231,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// When the device fails.
     pub fn step_sizes(&self) -> Result<Vec<T>, Error> {
-        match &self.0 {
+        match &self.on {
             On::Cpu(here) => {
                 let zeros = || vec![T::default(); here.ensemble.len()];
                 Ok(here.ensemble.first_steps().map_or_else(zeros, <[T]>::to_vec))
@@ -179,7 +246,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// Sizes that are negative or no numbers, or not as many as systems; a device that fails.
     pub fn set_step_sizes(&mut self, sizes: &[T]) -> Result<(), Error> {
-        match &mut self.0 {
+        match &mut self.on {
             On::Cpu(here) => {
                 check_first_steps(sizes, here.ensemble.len())?;
                 *here.ensemble.first_steps_mut() = Some(sizes.to_vec());
@@ -195,7 +262,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// When the device fails.
     pub fn statuses(&mut self) -> Result<Vec<Status>, Error> {
-        match &mut self.0 {
+        match &mut self.on {
             On::Cpu(here) => Ok(here.last.status.clone()),
             On::Gpu(session) => session.statuses(),
         }
@@ -206,7 +273,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// When the device fails.
     pub fn stats(&mut self) -> Result<Vec<Stats>, Error> {
-        match &mut self.0 {
+        match &mut self.on {
             On::Cpu(here) => Ok(here.last.stats.clone()),
             On::Gpu(session) => session.stats(),
         }
@@ -219,7 +286,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// When the device fails.
     pub fn came_outside(&mut self) -> Result<bool, Error> {
-        match &mut self.0 {
+        match &mut self.on {
             On::Cpu(here) => Ok(here.last.stats.iter().any(|stats| stats.outside > 0)),
             On::Gpu(session) => session.is_outside(),
         }
@@ -231,7 +298,7 @@ impl<T: Compiled> Session<T> {
     /// # Errors
     /// When the device fails.
     pub fn solution(&mut self) -> Result<Solution<T>, Error> {
-        match &mut self.0 {
+        match &mut self.on {
             On::Cpu(here) => {
                 let Here { ensemble, last, .. } = &**here;
                 Ok(Solution {

@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::solution::{Arrays, Solution};
 use crate::solution_on_gpu::SolutionOnGpu;
 use crate::watch::watch;
-use odeum_case::gas::{Bounds, Gas};
+use odeum_case::gas::Gas;
 use odeum_case::{Columns, Described, Given, Members, Overrides, Plan, Precision, Start, Values};
 use odeum_io::{Findings, Source};
 use odeum_ode::{Compiled, Inputs, Monitor, Solver};
@@ -319,7 +319,7 @@ impl Case {
         let (session, raised) = watch(py, &Monitor::new(), None, work)?;
         raised.map_or(Ok(()), Err)?;
         let session = session.map_err(|error| raise(py, error))?;
-        Ok(Session::new(session, [self.case.model.dim(), systems.len()], self.gas().cloned()))
+        Ok(Session::new(session, [self.case.model.dim(), systems.len()]))
     }
 
     fn run_arrays<T: Compiled + Element>(
@@ -354,8 +354,8 @@ impl Case {
     fn check_gas(&self, given: &GivenSystems) -> Result<(), odeum_ode::Error> {
         let Some(gas) = self.gas() else { return Ok(()) };
         let (states, params) = given.doubles();
-        gas.check_states(&states, &Bounds::new(gas))?;
-        gas.check_params(&params)
+        gas.reactor.check_states(&states, &gas.state_bounds(), false)?;
+        gas.reactor.check_params(&params)
     }
 
     /// The solver for systems of the caller.

@@ -6,7 +6,6 @@ use crate::failure::raise;
 use crate::gpu_array::GpuArray;
 use crate::ours::Ours;
 use crate::watch::watch;
-use odeum_case::gas::{Bounds, Gas};
 use odeum_ode::{Compiled, Error, Monitor, Stats, Status};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyRuntimeError;
@@ -25,8 +24,6 @@ pub(crate) struct Session {
     bits: u8,
     /// Number of the GPU and the address of the states there.
     place: Option<(usize, u64)>,
-    /// Of which its states are.
-    gas: Option<Gas>,
     /// Others may work on the states.
     is_lent: AtomicBool,
 }
@@ -47,7 +44,6 @@ trait Resident: Send {
     fn wait_for_all(&self) -> Result<(), Error>;
     /// [n, M]
     fn states(&mut self, shape: &[usize; 2]) -> Result<Array, Error>;
-    fn doubles(&mut self) -> Result<Vec<f64>, Error>;
     fn set_states(&mut self, states: &[f64]) -> Result<(), Error>;
     fn statuses(&mut self) -> Result<Vec<Status>, Error>;
     fn stats(&mut self) -> Result<Vec<Stats>, Error>;
@@ -65,10 +61,6 @@ impl<T: Compiled + Element> Resident for odeum_ode::Session<T> {
 
     fn states(&mut self, shape: &[usize; 2]) -> Result<Array, Error> {
         Ok(Array::new(odeum_ode::Session::states(self)?, shape))
-    }
-
-    fn doubles(&mut self) -> Result<Vec<f64>, Error> {
-        Ok(odeum_ode::Session::states(self)?.into_iter().map(T::to_f64).collect())
     }
 
     fn set_states(&mut self, states: &[f64]) -> Result<(), Error> {
@@ -94,11 +86,10 @@ impl Session {
     pub(crate) fn new<T: Compiled + Element>(
         session: odeum_ode::Session<T>,
         [n, systems]: [usize; 2],
-        gas: Option<Gas>,
     ) -> Session {
         let (place, bits) = (session.place_on_gpu(), 8 * <T as Element>::SIZE as u8);
         let held = Arc::new(Ours::new(Mutex::new(Held(Box::new(session)))));
-        Session { held, n, systems, bits, place, gas, is_lent: AtomicBool::new(false) }
+        Session { held, n, systems, bits, place, is_lent: AtomicBool::new(false) }
     }
 
     /// What a thread of ours does with it, which hears Ctrl-C, once whoever borrowed the states has done what it began.
@@ -156,15 +147,7 @@ impl Session {
     /// Other states [n, M], in C order.
     fn set_states(&self, py: Python<'_>, states: PyBuffer<f64>) -> PyResult<()> {
         let states = numbers(py, &states)?;
-        self.with(py, &Monitor::new(), |session| {
-            if let Some(gas) = &self.gas {
-                let starts = Bounds::new(gas);
-                if gas.check_states(&states, &starts).is_err() {
-                    gas.check_states(&states, &starts.with(&session.doubles()?, gas))?;
-                }
-            }
-            session.set_states(&states)
-        })
+        self.with(py, &Monitor::new(), |session| session.set_states(&states))
     }
 
     /// In the last advance, steps ended outside the data of a mechanism; on a GPU, the last ones.

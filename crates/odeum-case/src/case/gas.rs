@@ -11,7 +11,7 @@ use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
 use odeum_io::{Finding, Findings};
-use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
+use odeum_kinetics::reactor::{StateBounds, TEMPERATURE_MARGIN};
 use odeum_kinetics::read::{Composition, Named, Selection};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
 use odeum_ode::{DynSystem, Method, Tolerance};
@@ -26,10 +26,6 @@ const USUAL_PRESSURE: f64 = 101_325.0;
 /// Mass fractions from which ignitions grow, and to which species vanish, are not seen at absolute tolerances above this.
 const RADICALS: f64 = 1e-13;
 
-/// A fraction below zero counts as zero down to so many times its absolute tolerance: as far as the
-/// end of a run may lie there that counts as a success.
-const NEGATIVE: f64 = 100.0;
-
 /// Keys of `[system]` that give a number for each species, and what the numbers are.
 const COMPOSITIONS: [(&str, Mixture); 4] = [
     ("mole_fractions", Mixture::Fractions(Basis::Moles)),
@@ -43,7 +39,7 @@ pub(super) fn allow_rounding(model: &mut Model, tolerance: &Tolerance) {
     let Start::Gas(gas) = &mut model.start else { return };
     for (k, slack) in gas.slack.iter_mut().enumerate() {
         // The states are the temperature, then the species.
-        *slack = (NEGATIVE * tolerance.atol.at(k + 1)).max(NEGATIVE_LEAST);
+        *slack = StateBounds::slack(tolerance.atol.at(k + 1));
     }
 }
 

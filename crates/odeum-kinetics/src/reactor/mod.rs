@@ -10,12 +10,14 @@
 //! m follows from Y, but carried as an unknown it makes the Jacobian sparse without
 //! approximation: the total concentration M = ρ m, through which third bodies depend on every
 //! species, becomes one column. m is a linear invariant of the equations, so Runge–Kutta and
-//! Rosenbrock methods keep m = Σ Yₖ/Wₖ to rounding.
+//! Rosenbrock methods keep m = Σ Yₖ/Wₖ to rounding. Whoever changes Y sets m too: a wrong one is another
+//! gas. [`Reactor::state`] makes a state, [`Reactor::check_states`] looks at those of others.
 
 mod jacobian;
 pub(crate) mod plan;
 mod rhs;
 mod state;
+mod states;
 
 use std::sync::Arc;
 
@@ -29,6 +31,7 @@ use rhs::RhsWork;
 pub use crate::thermo::TEMPERATURE_MARGIN;
 pub use state::GasState;
 pub(crate) use state::SUM_TOLERANCE;
+pub use states::StateBounds;
 
 /// What is held constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,8 +85,8 @@ impl Reactor {
         Reactor { kinetics, constraint, energy, form, temperature_margin, plan }
     }
 
-    /// The same, which may start this far outside the thermodynamic data \[K\], where they are
-    /// extrapolated; a margin that is negative or NaN counts as zero.
+    /// The same, of which [`state`](Reactor::state), [`check_states`](Reactor::check_states) and sessions take temperatures this far
+    /// outside the thermodynamic data \[K\], where they are extrapolated; a margin that is negative or NaN counts as zero.
     pub fn with_temperature_margin(self, kelvin: f64) -> Reactor {
         Reactor { temperature_margin: kelvin.max(0.0), ..self }
     }

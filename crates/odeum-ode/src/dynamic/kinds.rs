@@ -133,4 +133,8 @@ impl AnySystem for Gas {
     fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {
         Box::new(Erased(&*self.0))
     }
+
+    fn reactor(&self) -> Option<&Arc<Reactor>> {
+        Some(&self.0)
+    }
 }

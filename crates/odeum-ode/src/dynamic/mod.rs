@@ -99,6 +99,11 @@ pub(crate) trait AnySystem: Send + Sync {
     fn check_slopes(&self, _t: f64, _y: &[f64], _p: &[f64]) -> Result<(), Error> {
         Ok(())
     }
+
+    /// The reactor that it is, if it is one.
+    fn reactor(&self) -> Option<&Arc<Reactor>> {
+        None
+    }
 }
 
 impl DynSystem {

@@ -673,3 +673,57 @@ fn blocks_integrate_large_reactors_on_a_gpu() {
         Solver::new(system, method, &Device::cuda(0), options).unwrap().solve(ensemble).unwrap()
     });
 }
+
+/// A code that changed mass fractions and left `m` had another gas, with success.
+#[test]
+fn sessions_refuse_states_of_no_gas() {
+    let kinetics = Arc::new(Kinetics::new(&hydrogen()).unwrap());
+    let y = kinetics.at_equivalence_ratio(
+        1.0,
+        &kinetics.composition(&[("H2", 1.0)]).unwrap(),
+        &kinetics.composition(&[("O2", 1.0), ("N2", 3.76)]).unwrap(),
+    );
+    let (system, start) =
+        one(Reactor::constant_pressure(kinetics.clone()), (1200.0, 1e5, &y.unwrap()), 1e-6);
+    let options = Options::new(Tolerance::new(1e-6, 1e-12));
+    let solver = Solver::new(system, &Method::rodas5p(), &Device::cpu(), &options).unwrap();
+    let mut session = solver.session(&start).unwrap();
+    session.advance((0.0, 1e-6)).unwrap();
+    let before = session.states().unwrap();
+    let (hydrogen, oxygen) =
+        (1 + kinetics.species_index("H2").unwrap(), 1 + kinetics.species_index("O2").unwrap());
+    let changed = |change: &dyn Fn(&mut Vec<f64>)| {
+        let mut states = before.clone();
+        change(&mut states);
+        states
+    };
+    let m = before.len() - 1;
+    let mixed = changed(&|y| {
+        y[hydrogen] += 0.02;
+        y[oxygen] -= 0.02;
+    });
+    let cases = [
+        (mixed.clone(), "while its mass fractions give"),
+        (changed(&|y| y[m] *= 1.1), "`m` is "),
+        (changed(&|y| y[1..].iter_mut().for_each(|y| *y *= 1.3)), "sum to 1.3"),
+        (changed(&|y| y[0] = 9000.0), "temperature 9000 K is more than 10 K outside"),
+        (changed(&|y| y[hydrogen] = -0.1), "fraction -0.1 of H2"),
+    ];
+    for (states, words) in &cases {
+        let set = session.set_states(states).unwrap_err().to_string();
+        assert!(set.starts_with("states: found system 0: ") && set.contains(words), "{set}");
+        let ensemble = Ensemble::new(start.dim(), states.clone(), (0.0, 1.0)).unwrap();
+        let begun = solver.session(&ensemble.with_shared_params(vec![1e5]).unwrap());
+        assert!(begun.map(drop).unwrap_err().to_string().contains(words));
+    }
+    assert_eq!(session.states().unwrap(), before);
+    // As many numbers as another ensemble has are told as such.
+    let short = session.set_states(&before[1..]).unwrap_err().to_string();
+    assert!(short.contains(&format!("found {m} values")), "{short}");
+    let mut consistent = mixed;
+    consistent[m] =
+        consistent[1..m].iter().zip(kinetics.molecular_weights()).map(|(y, w)| y / w).sum();
+    session.set_states(&consistent).unwrap();
+    session.advance((1e-6, 2e-6)).unwrap();
+    assert!(session.statuses().unwrap()[0].is_success());
+}
