@@ -97,6 +97,11 @@ pub trait System: Sync {
     /// [`jacobian_pattern`](System::jacobian_pattern) \[nnz\], and the derivative ∂f/∂t \[n\];
     /// workspace as for [`rhs_in`](System::rhs_in). Called only where there is a pattern.
     ///
+    /// Nothing compares it with `rhs`, and a wrong entry costs accuracy, not success: the answers of Rosenbrock methods that are no
+    /// W-methods, and of exponential ones, rest on it. [`Graph::jacobian`](crate::Graph::jacobian) of
+    /// [`Graph::trace`](crate::Graph::trace) gives the exact entries to compare with, and
+    /// [`Graph::time_derivative`](crate::Graph::time_derivative) ∂f/∂t.
+    ///
     /// # Panics
     ///
     /// Unless a system with a pattern gives its own.
