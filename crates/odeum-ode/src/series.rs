@@ -31,7 +31,8 @@ pub trait Series<T> {
     /// The next part; `None` after the last one.
     ///
     /// # Errors
-    /// A part that cannot be made: the series ends with those before it.
+    /// A part that cannot be made: the series ends with those before it. The error is that of this crate, which `odeum` has as
+    /// `odeum::core::Error`; its prelude's `Error` holds those of all crates.
     fn next(&mut self) -> Result<Option<Part<T>>, Error>;
 
     /// The part of this number, counted from zero, has ended; parts may overtake each other. Of a run that is stopped, systems
