@@ -61,6 +61,9 @@ pub trait System: Sync {
 
     /// An upper bound of the spectral radius of the Jacobian ∂f/∂y, for stabilised methods
     /// (RKC). Without one they estimate it by a nonlinear power method.
+    ///
+    /// Where it is NaN or infinite a system ends as `Status::NonFinite`, whatever its right-hand side gives; where it is negative, as
+    /// `Status::SpectralRadius`.
     #[inline(always)]
     fn spectral_radius<R: Real>(&self, _t: R, _y: &[R], _p: &[R]) -> Option<R> {
         None
