@@ -189,12 +189,6 @@ impl<T: Precision> Engine<T> {
     /// # Errors
     /// Another shape than the problem's, or another number of species.
     pub fn check(&self, field: &Field<T>) -> Result<(), Error> {
-        if field.layout() == &self.layout {
-            return Ok(());
-        }
-        let found = format!("{:?} cells of {} species", field.shape(), field.species());
-        let layout = &self.layout;
-        let remedy = format!("wants {:?} cells of {} species", layout.shape, layout.species);
-        Err(Error::input("field", found, remedy))
+        field.check(self.layout.shape, self.layout.species)
     }
 }

@@ -276,6 +276,16 @@ impl<T: Scalar> Field<T> {
         self.layout.species
     }
 
+    /// Refuses another shape, or another number of species.
+    pub(crate) fn check(&self, shape: [usize; 3], species: usize) -> Result<(), Error> {
+        if (self.shape(), self.species()) == (shape, species) {
+            return Ok(());
+        }
+        let found = format!("{:?} cells of {} species", self.shape(), self.species());
+        let remedy = format!("wants {shape:?} cells of {species} species");
+        Err(Error::input("field", found, remedy))
+    }
+
     /// The value of a species in a cell \[i, j, k\].
     ///
     /// # Panics

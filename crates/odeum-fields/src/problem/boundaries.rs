@@ -32,7 +32,11 @@ impl Face {
 
     /// `"x low"`, `"z high"`, …
     pub fn name(self) -> String {
-        format!("{} {}", AXES[self.axis], if self.high { "high" } else { "low" })
+        let end = if self.high { "high" } else { "low" };
+        match AXES.get(self.axis) {
+            Some(axis) => format!("{axis} {end}"),
+            None => format!("axis {} {end}", self.axis),
+        }
     }
 }
 

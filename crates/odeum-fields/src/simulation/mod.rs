@@ -7,7 +7,7 @@ mod growth;
 mod identity;
 mod watch;
 
-use crate::analysis::reduce::{Summary, first_non_finite};
+use crate::analysis::reduce::Summary;
 use crate::backend::{Backend, Snapshot};
 use crate::cpu::engine::Engine;
 use crate::cpu::host::Host;
@@ -480,11 +480,7 @@ fn check<T: Precision>(
         _ => {}
     }
     let clock = clock_of(problem, options, clock)?;
-    if let Some((s, cell)) = first_non_finite(field) {
-        let name = problem.model.species().get(s).cloned().unwrap_or_default();
-        let found = format!("{} in cell {cell:?}", field.get(s, cell));
-        return Err(Error::input(Argument::new("initial").key(name), found, "must be finite"));
-    }
+    problem.check_start(field)?;
     let mut control = ControllerState::new(Controller::predictive(), 2);
     control.restore(clock.control);
     Ok((clock, control, judge))

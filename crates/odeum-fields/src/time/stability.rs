@@ -187,7 +187,8 @@ pub(super) fn within((from, to): (f64, f64), count: usize) -> Vec<f64> {
 /// `span.1`, over which velocity and rates may change.
 ///
 /// # Errors
-/// As [`Problem::check`], and edges of cells of which powers are beyond the numbers of the precision.
+/// As [`Problem::check`], edges of cells of which powers are beyond the numbers of the precision, a field of another shape or with
+/// values that are not finite, and a span that does not begin or end.
 pub fn stability<T: Scalar>(
     problem: &Problem,
     field: &Field<T>,
@@ -195,6 +196,12 @@ pub fn stability<T: Scalar>(
 ) -> Result<Stability, Error> {
     problem.grid.check::<T>()?;
     let judge = Judge::new(problem)?;
+    field.check(problem.grid.shape(), problem.model.species().len())?;
+    problem.check_start(field)?;
+    if !span.0.is_finite() || span.1.is_nan() {
+        let found = format!("{} to {}", span.0, span.1);
+        return Err(Error::input("span", found, "the start must be finite, the end a number"));
+    }
     let length = span.1 - span.0;
     let floor = if length > 0.0 { floor_over(length) } else { 0.0 };
     judge.limits(problem, &InMemory(field, problem.mask.as_ref()), span, floor)
