@@ -78,6 +78,9 @@ pub struct Clock {
 pub(super) const UNCHANGED: &str =
     "take the clock of a simulation as it is, or begin anew with Clock::at";
 
+/// More than any simulation counts; sums of counts stay numbers.
+const MOST_COUNTED: u64 = 1 << 60;
+
 impl Clock {
     /// A simulation that begins at `t`.
     pub fn at(t: f64) -> Clock {
@@ -128,6 +131,16 @@ impl Clock {
             ("explained", explained),
         ];
         if let Some((name, x)) = sizes.into_iter().find(|(_, x)| x.is_nan() || *x < 0.0) {
+            return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
+        }
+        let counts = [
+            ("since_origin", self.since_origin),
+            ("radius_age", self.radius_age),
+            ("counts.steps", self.counts.steps),
+            ("counts.rejected", self.counts.rejected),
+            ("counts.sweeps", self.counts.sweeps),
+        ];
+        if let Some((name, x)) = counts.into_iter().find(|(_, x)| *x > MOST_COUNTED) {
             return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
         }
         match self.control.into_iter().find(|x| !x.is_finite()) {

@@ -2,7 +2,8 @@
 
 use crate::common::{model, one_thread};
 use odeum_fields::{
-    Checkpoint, Clock, Field, Grid, Method, ModelText, Options, Outcome, Problem, Simulation, Steps,
+    Checkpoint, Clock, Counts, Field, Grid, Method, ModelText, Options, Outcome, Problem,
+    Simulation, Steps,
 };
 use odeum_ode::Tolerance;
 use std::ops::ControlFlow;
@@ -158,6 +159,18 @@ fn clocks_that_were_changed_are_refused() {
     }
     let mut simulation = begin(&problem, &start, &adaptive);
     simulation.advance_to(0.5).unwrap();
+    // Counts whose sums are none.
+    let clock = simulation.clock();
+    for (name, counts) in [
+        ("steps", Counts { steps: u64::MAX, ..clock.counts }),
+        ("rejected", Counts { rejected: u64::MAX, ..clock.counts }),
+        ("sweeps", Counts { sweeps: u64::MAX, ..clock.counts }),
+    ] {
+        let (field, clock) = (simulation.field().unwrap().into_owned(), Clock { counts, ..clock });
+        let checkpoint = Checkpoint { field, clock };
+        let error = Simulation::resume(&problem, checkpoint, &adaptive, one_thread()).map(drop);
+        assert!(error.unwrap_err().to_string().contains(&format!("clock.counts.{name}")));
+    }
     let Checkpoint { field, clock } = simulation.checkpoint().unwrap();
     let clock = Clock { control: [f64::NAN; 4], ..clock };
     let checkpoint = Checkpoint { field, clock };
