@@ -5,7 +5,7 @@ use odeum_io::Finding;
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::pasr::PasrSettings;
 
-/// Species and their amounts \[kmol\], in any multiple.
+/// Species and their amounts \[kmol\], in any multiple: each species once, of an amount above zero.
 type Composition = Vec<(String, f64)>;
 
 /// What flows in, in the names of the mechanism.
@@ -114,6 +114,10 @@ fn read(kinetics: &Kinetics, option: &str, text: &str) -> Result<Composition, Fi
             };
             return Err(wrong(message, part, help));
         }
+        if all.iter().any(|(other, _)| other == name) {
+            let message = format!("`{name}` is given twice");
+            return Err(wrong(message, text, "give each species once".to_owned()));
+        }
         match amount.parse::<f64>() {
             Ok(amount) if amount >= 0.0 && amount.is_finite() => {
                 all.push((name.to_owned(), amount));
@@ -125,7 +129,8 @@ fn read(kinetics: &Kinetics, option: &str, text: &str) -> Result<Composition, Fi
             }
         }
     }
-    if all.iter().all(|(_, amount)| *amount == 0.0) {
+    all.retain(|(_, amount)| *amount > 0.0);
+    if all.is_empty() {
         let message = "there is nothing in it".to_owned();
         return Err(wrong(message, text, "give an amount of a species".to_owned()));
     }

@@ -306,6 +306,26 @@ fn runs_of_neighbouring_seeds_share_no_random_numbers() {
     }
 }
 
+/// Hydrogen with nothing of another species had the residence time of methane.
+#[test]
+fn pure_hydrogen_is_known_however_it_is_written() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    let states = |fuel: &str| {
+        let args = ["pasr", "h2.yaml", "--temperature", "800", "--pressure", "1"];
+        let more = ["--particles", "4", "--residence-times", "0.1", "--overwrite", "--fuel", fuel];
+        folder.odeum(&[&args[..], &more].concat()).well();
+        npz::read(&folder.path("pasr.npz"))
+    };
+    let expected = states("H2");
+    assert_eq!(*expected["t"].f64().last().unwrap(), 1e-3);
+    for fuel in ["H2:1, H:0", "OH:0, H2:2"] {
+        let found = states(fuel);
+        assert!(["t", "T", "Y"].iter().all(|name| found[*name] == expected[*name]), "{fuel}");
+    }
+    assert_eq!(*states("H2:0.9, H2O:0.1")["t"].f64().last().unwrap(), 5e-4);
+}
+
 #[test]
 fn states_of_a_stirred_reactor_outside_the_data_are_told() {
     let folder = Folder::new();
@@ -398,6 +418,7 @@ fn a_stirred_reactor_that_cannot_be() {
         ("--fuel", "h2=1, N2:1", &["no species `h2=1`", "write `H2:1`"]),
         ("--fuel", "H2:x", &["--fuel", "the amount of `H2` is none", "found: H2:x"]),
         ("--fuel", "H2:0", &["--fuel", "there is nothing in it"]),
+        ("--fuel", "H2:1, H2:2", &["--fuel", "`H2` is given twice", "give each species once"]),
         ("--oxidizer", "O2:1, NN:3.76", &["--oxidizer", "no species `NN`", "did you mean `N2`?"]),
         ("--oxidizer", "N2", &["no stoichiometric mixture", "oxidizer O beyond its fuel"]),
         ("--fuel", "N2", &["no stoichiometric mixture", "--fuel", "must hold C, H or S"]),
