@@ -19,6 +19,7 @@ mod stop;
 
 use args::{Args, Command};
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use exit::Exit;
 use odeum_core::IS_UNOPTIMISED;
 use odeum_io::Finding;
@@ -31,7 +32,7 @@ use std::ffi::OsString;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let args = match Args::try_parse_from(arguments) {
         Ok(args) => args,
-        Err(told) => return ended(answer(&told)) as u8,
+        Err(told) => return ended(answer(&with_dashes(told))) as u8,
     };
     outlive_size_limit();
     if let Err(finding) = odeum_case::available::prepare() {
@@ -58,6 +59,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Bench(args) => bench::command(&args),
     };
     ended(exit) as u8
+}
+
+/// With a tip on paths that begin with a dash that holds for values of options too; that of clap, to put `--` before, does not.
+fn with_dashes(mut told: clap::Error) -> clap::Error {
+    let is_short = |arg: &ContextValue| match arg {
+        ContextValue::String(arg) => arg.starts_with('-') && !arg.starts_with("--"),
+        _ => false,
+    };
+    if told.get(ContextKind::InvalidArg).is_some_and(is_short)
+        && told.get(ContextKind::Suggested).is_some()
+    {
+        let tip = "write ./ before a path that begins with a dash, as ./-name".into();
+        told.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    told
 }
 
 /// Shows the help or the version that was asked for, or what is wrong with the arguments.

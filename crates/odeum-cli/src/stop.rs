@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The command that takes a stopped run up again.
+/// The command that takes a stopped run up again, with all options that say what is done, where, and how it ends.
 pub(crate) fn resume_command(args: &RunArgs) -> String {
     let mut command = format!("odeum run {}", quoted(&args.case));
     if let Some(output) = &args.output {
@@ -24,12 +24,18 @@ pub(crate) fn resume_command(args: &RunArgs) -> String {
     if args.allow_missing {
         command += " --allow-missing";
     }
+    if args.strict {
+        command += " --strict";
+    }
     command + " --resume"
 }
 
-/// A path as a shell takes it for one word.
+/// A path as a shell takes it for one word, and a command for no option.
 fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
+    let mut text = path.display().to_string();
+    if text.starts_with('-') {
+        text.insert_str(0, "./");
+    }
     let plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text;
@@ -76,6 +82,8 @@ mod tests {
             ("my runs/a.toml", "'my runs/a.toml'"),
             ("it's.toml", r"'it'\''s.toml'"),
             ("a;b", "'a;b'"),
+            ("-a.toml", "./-a.toml"),
+            ("- a", "'./- a'"),
         ] {
             assert_eq!(quoted(Path::new(path)), expected);
         }

@@ -529,6 +529,8 @@ fn arguments_are_checked() {
         (&["run", "a.toml", "--checkpoint-every", "-1"], "--checkpoint-every"),
         (&["run", "a.toml", "--resume", "--overwrite"], "--resume goes on"),
         (&["run"], "CASE"),
+        (&["run", "a.toml", "-o", "-dash"], "as ./-name"),
+        (&["run", "-c.toml"], "as ./-name"),
         (&["run", "a.toml", "--output", ".npz"], "the result has no name"),
         (&["run", "a.toml", "--output", "b/.npz"], "give a name before .npz"),
         (&["problems", "lorentz"], "did you mean `lorenz`?"),

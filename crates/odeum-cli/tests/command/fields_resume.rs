@@ -136,6 +136,25 @@ fn a_run_to_a_later_end_can_be_killed_too() {
     assert_same(&folder, "a", "whole");
 }
 
+/// Names that begin with a dash were taken for options, and without `--strict` the exit code is another.
+#[test]
+fn the_command_to_go_on_is_one_that_does() {
+    let folder = Folder::new();
+    folder.write("-c.toml", CASE).odeum(&["run", "-o", "whole.npz", "--", "-c.toml"]).well();
+    let args = ["--strict", "--threads", "1", "--checkpoint-every", "0", "--output=-out/a b.npz"];
+    let child = folder.start(&[&["run"], &args[..], &["--", "-c.toml"]].concat());
+    wait_for(&folder, "-out/a b.checkpoint");
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    let command = err.lines().find_map(|line| line.trim().strip_prefix("to go on from it: "));
+    let expected = "odeum run ./-c.toml --output './-out/a b.npz' --threads 1 --strict --resume";
+    assert_eq!(command, Some(expected), "{err}");
+    let parts = expected.strip_prefix("odeum ").unwrap();
+    folder.limited("-n 64", parts).well();
+    assert_same(&folder, "-out/a b", "whole");
+}
+
 #[test]
 fn ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on() {
     let folder = Folder::new();
