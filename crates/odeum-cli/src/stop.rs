@@ -43,11 +43,14 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// What a run loses that is left at once.
+pub(crate) const SINCE_CHECKPOINT: &str = "what was computed since the last checkpoint";
+
 /// Signals that come within this time are one request: `timeout` and terminals that are closed send several at once.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
 
-/// The first Ctrl-C stops the run in an orderly way, a later one at once.
-pub(crate) fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool) {
+/// The first Ctrl-C stops the run in an orderly way, a later one at once, which says what is `lost`.
+pub(crate) fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool, lost: &'static str) {
     let monitor = Arc::clone(monitor);
     let mut asked: Option<Instant> = None;
     let handler = move || match asked {
@@ -60,7 +63,7 @@ pub(crate) fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool) {
         }
         Some(first) if first.elapsed() < ONE_REQUEST => {}
         Some(_) => {
-            note("left at once: what was computed since the last checkpoint is lost");
+            note(&format!("left at once: {lost} is lost"));
             std::process::exit(Exit::Interrupted as i32);
         }
     };

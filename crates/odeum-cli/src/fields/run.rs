@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::gpus;
 use crate::job::{self, Ground, Job, Stop};
 use crate::report::{Style, say, show};
-use crate::stop::stop_on_ctrl_c;
+use crate::stop::{SINCE_CHECKPOINT, stop_on_ctrl_c};
 use odeum_case::field_ending::{failed, not_stable};
 use odeum_case::field_npz as npz;
 use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
@@ -258,7 +258,7 @@ fn run_beside_writer<T: odeum_fields::Precision>(
     let writer =
         Writer::<T>::open(case, target, &header, resumed, plan.threads()).map_err(Stop::bad)?;
     let monitor = Arc::new(Monitor::new());
-    stop_on_ctrl_c(&monitor, args.quiet);
+    stop_on_ctrl_c(&monitor, args.quiet, SINCE_CHECKPOINT);
     let asked = Arc::clone(&monitor);
     simulation.stop_when(move || asked.is_stopped());
     let signals = Signals::default();

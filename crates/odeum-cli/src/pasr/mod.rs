@@ -51,7 +51,7 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     let kinetics = Arc::new(read.kinetics);
     let plan = Plan::new(&kinetics, &args.runs).map_err(bad)?;
     let monitor = Arc::new(Monitor::new());
-    crate::stop::stop_on_ctrl_c(&monitor, args.quiet);
+    crate::stop::stop_on_ctrl_c(&monitor, args.quiet, "what was computed");
     let begun = Instant::now();
     let mut progress = Progress::new(plan.steps, 0, args.quiet);
     let database = plan.compute(&monitor, |done| progress.update(done));

@@ -56,7 +56,11 @@ fn in_atm(pressure: f64) -> String {
 }
 
 fn gas_finding(field: &str, error: &StateError, settings: &PasrSettings) -> Finding {
-    let finding = Finding::error(error.to_string()).help(gas::remedy(error).1);
+    let message = match error {
+        StateError::Temperature { value, .. } if value.is_nan() => "the temperature is no number",
+        error => &error.to_string(),
+    };
+    let finding = Finding::error(message).help(gas::remedy(error).1);
     match error {
         StateError::Temperature { bounds: (low, high), .. } => finding
             .field("--temperature")

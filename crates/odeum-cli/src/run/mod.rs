@@ -10,7 +10,7 @@ use crate::job::{
     self, Ground, Job, Stop, note_kept, note_no_checkpoint, note_resumed, note_stopped,
 };
 use crate::report::{Outcome, Progress, TICK, note, print_summary, show};
-use crate::stop::{resume_command, stop_on_ctrl_c};
+use crate::stop::{SINCE_CHECKPOINT, resume_command, stop_on_ctrl_c};
 use crate::{fields, gpus};
 use batches::Batches;
 use odeum_case::results::Results;
@@ -121,7 +121,7 @@ fn integrate<T: Compiled>(
         describe_resume(&loaded.damaged, before, plan.members.len(), store.header().batch, target);
     }
     let monitor = Arc::new(Monitor::new());
-    stop_on_ctrl_c(&monitor, args.quiet);
+    stop_on_ctrl_c(&monitor, args.quiet, SINCE_CHECKPOINT);
     let mut progress = Progress::new(plan.members.len(), before, args.quiet);
     let start = Instant::now();
     let ran = watched(&monitor, &mut progress, || batches.run(&monitor, &mut store));

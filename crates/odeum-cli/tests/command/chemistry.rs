@@ -401,7 +401,7 @@ fn a_stirred_reactor_that_cannot_be() {
         ("--residence-times", "inf", &["--residence-times", "found: inf", positive]),
         ("--residence-times", "1e300", &["no memory for so many states", "--tau-pair"]),
         ("--temperature", "9000", &["--temperature", "found: 9000", "give 300 to 3500 K"]),
-        ("--temperature", "800,nan", &["--temperature", "found: NaN", "give 300 to 3500 K"]),
+        ("--temperature", "800,nan", &["temperature is no number", "found: NaN", "300 to 3500 K"]),
         ("--pressure", "0", &["--pressure", "found: 0", "above zero, in atm"]),
         ("--phi", "nan", &["--phi", "found: NaN", "zero (oxidizer alone) or more"]),
         ("--phi", "-1", &["--phi", "found: -1", "expected a finite number not below zero"]),

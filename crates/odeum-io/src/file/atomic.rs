@@ -1,6 +1,6 @@
 //! Files that appear whole or not at all.
 
-use super::read::reason;
+use super::read::{MORE_FILES, is_of_open_files, reason};
 use super::room;
 use crate::finding::Finding;
 use std::fs::File;
@@ -152,6 +152,7 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Finding {
         io::ErrorKind::FileTooLarge => {
             "raise the limit on the size of a file (ulimit -f), or choose another disk with --output"
         }
+        _ if is_of_open_files(error) => MORE_FILES,
         _ => "choose another place with --output",
     };
     Finding::error(format!("cannot write the output: {}", reason(error)))
@@ -171,5 +172,19 @@ fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_place_does_not_help_where_too_many_files_are_open() {
+        for code in [nix::libc::EMFILE, nix::libc::ENFILE] {
+            let error = io::Error::from_raw_os_error(code);
+            let help = cannot_write(Path::new("a.png"), &error).help.clone();
+            assert_eq!(help.as_deref(), Some(MORE_FILES), "{error}");
+        }
     }
 }

@@ -80,11 +80,25 @@ fn cannot_read(path: &Path, what: &str, error: &io::Error) -> Finding {
             _ => "check the path".to_owned(),
         },
         io::ErrorKind::PermissionDenied => "allow this user to read the file".to_owned(),
+        _ if is_of_open_files(error) => MORE_FILES.to_owned(),
         _ => "check that this is a readable file".to_owned(),
     };
     Finding::error(format!("cannot read the {what}: {}", reason(error)))
         .in_file(path.display().to_string())
         .help(help)
+}
+
+/// What to do where no file can be opened any more.
+pub(super) const MORE_FILES: &str =
+    "raise the limit on open files (ulimit -n), or close other programs";
+
+/// Whether too many files are open, in this process or altogether.
+pub(super) fn is_of_open_files(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let limits = [nix::libc::EMFILE, nix::libc::ENFILE];
+    #[cfg(not(unix))]
+    let limits = [];
+    error.raw_os_error().is_some_and(|code| limits.contains(&code))
 }
 
 /// The operating system's own words, without its error number.
