@@ -5,12 +5,12 @@ use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::report::{Style, note, show, tell};
 use crate::stop::resume_command;
-use odeum_io::file::{Room, broken_link, is_there};
-use odeum_io::{Finding, Target, former};
+use odeum_io::file::{Lock, Room, broken_link, is_there, probe, refuse_another_kind};
+use odeum_io::{Finding, Target, former, refuse_no_file};
 use std::path::{Path, PathBuf};
 
 /// What else to do than to replace a result.
-pub(crate) const ANOTHER_PLACE: &str = "choose another place with --output";
+const ANOTHER_PLACE: &str = "choose another place with --output";
 
 /// What is to be run.
 pub(crate) trait Job {
@@ -91,8 +91,8 @@ fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
     keep_inputs(job.inputs(), own.into_iter().chain(job.others(&target)), help)
         .map_err(Stop::bad)?;
     let _lock = target.lock(tell).map_err(Stop::bad)?;
+    refuse_other_kinds(job, &target).map_err(Stop::bad)?;
     refuse_to_replace(job, &target, args).map_err(Stop::bad)?;
-    refuse_another_kind(job, &target).map_err(Stop::bad)?;
     let ready = job.prepare(args, &target).map_err(Stop::bad)?;
     if args.resume {
         // Before the probe, which takes the place of the result that says what to remove.
@@ -103,9 +103,39 @@ fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
     job.go(ready, Ground { args, target: &target, room })
 }
 
+/// The right to write a single file, of the `own` kind, at a path that an option names: it replaces nothing that
+/// is read, nothing at all unless the user says so, and can be written.
+pub(crate) fn claim(
+    (option, path): (&str, &Path),
+    (own, help): (&str, &str),
+    inputs: &[PathBuf],
+    overwrite: bool,
+) -> Result<Option<Lock>, Finding> {
+    refuse_no_file(option, path, own, help)?;
+    let claim = || {
+        keep_inputs(inputs, [path.to_owned()], ANOTHER_PLACE)?;
+        refuse_another_kind(path)?;
+        let lock = Lock::take(path, tell)?;
+        if is_there(path) && !overwrite {
+            return Err(exists("file", path, ANOTHER_PLACE));
+        }
+        probe(path)?;
+        Ok(lock)
+    };
+    claim().map_err(|finding| by_option(finding, option))
+}
+
+/// What is said of a file, by the option that names it.
+pub(crate) fn by_option(finding: Finding, option: &str) -> Finding {
+    match finding.help.as_ref().map(|help| help.replace("--output", option)) {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
 /// What a run is computed from stays, whatever the user says: a second run would start from the output of
 /// the first.
-pub(crate) fn keep_inputs(
+fn keep_inputs(
     inputs: &[PathBuf],
     outputs: impl IntoIterator<Item = PathBuf>,
     help: &str,
@@ -128,7 +158,7 @@ pub(crate) fn is_read(inputs: &[PathBuf], output: &Path) -> bool {
 }
 
 /// Something that is there stays; `another` says what else to do than to replace it.
-pub(crate) fn exists(what: &str, path: &Path, another: &str) -> Finding {
+fn exists(what: &str, path: &Path, another: &str) -> Finding {
     let message = match broken_link(path) {
         Some(link) => format!("the {what} would replace a link: {link}"),
         None => format!("the {what} exists already"),
@@ -186,17 +216,22 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
     Err(exists(&other))
 }
 
-/// A file is never replaced by a folder, nor a folder by a file, which would fail after the run began.
-fn refuse_another_kind(job: &impl Job, target: &Target) -> Result<(), Finding> {
+/// A file is never replaced by a folder, nor anything but a file by one.
+fn refuse_other_kinds(job: &impl Job, target: &Target) -> Result<(), Finding> {
     let folders = job.folders(target);
-    let another = |path: &PathBuf| path.exists() && path.is_dir() != folders.contains(path);
-    let files = [target.checkpoint()].into_iter().chain(job.others(target));
-    files.into_iter().find(another).map_or(Ok(()), |path| {
-        let (ours, there) = if path.is_dir() { ("file", "folder") } else { ("folder", "file") };
-        Err(Finding::error(format!("where a {ours} is to be written there is a {there}"))
+    let refuse = |path: PathBuf| {
+        if !folders.contains(&path) {
+            return refuse_another_kind(&path);
+        }
+        if path.is_dir() || !path.exists() {
+            return Ok(());
+        }
+        Err(Finding::error("where a folder is to be written there is a file")
             .in_file(path.display().to_string())
             .help("move it away, or choose another place with --output"))
-    })
+    };
+    let own = [target.npz(), target.checkpoint()];
+    own.into_iter().chain(job.others(target)).try_for_each(refuse)
 }
 
 /// Says that a run goes on, and from where.

@@ -29,4 +29,4 @@ pub mod zarr;
 
 pub use finding::{Finding, Findings, Severity};
 pub use source::Source;
-pub use target::{Target, refuse_other};
+pub use target::{Target, refuse_no_file};

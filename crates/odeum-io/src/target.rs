@@ -14,7 +14,7 @@ pub struct Target {
 
 impl Target {
     /// From the command line, else what the case file names, else the current folder and the name of
-    /// the case file. A path that ends in `.npz` is a file, any other a folder.
+    /// the case file. A path that ends in `.npz` is a file, any other a folder, `a.npz/` too.
     ///
     /// # Errors
     /// The path is that of a file of another kind, has no name before `.npz`, or a name that is no text.
@@ -34,14 +34,14 @@ impl Target {
         let mut name = name.map(str::to_owned);
         let mut folder = folder.map(Path::to_owned).unwrap_or_default();
         if let Some(path) = output {
-            if path.extension().is_some_and(|e| e == "npz") {
+            if path.extension().is_some_and(|e| e == "npz") && !ends_as_folder(path) {
                 name = Some(stem(path)?);
                 folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            } else if path.file_name().is_some_and(|name| name == ".npz") && !path.is_dir() {
+            } else if path.file_name().is_some_and(|name| name == ".npz") && !is_folder(path) {
                 return Err(Finding::error("the result has no name")
                     .field("--output")
                     .found(path.display())
-                    .help("give a name before .npz; for a folder of this name make it before"));
+                    .help("give a name before .npz; for a folder of this name put a / behind it"));
             } else {
                 let help = "for a folder of this name put a / behind it; other files lie beside \
                             the result and are asked for by `formats` in [output]";
@@ -113,21 +113,44 @@ impl Target {
     }
 }
 
-/// Refuses a path whose name ends as those of files do, but not as that of the `own` kind. A folder
-/// that is there, or a path that ends as one, is none.
-pub fn refuse_other(option: &str, path: &Path, own: &str, help: &str) -> Result<(), Finding> {
+/// Refuses a path that is none of a single file of the `own` kind: that of a folder, or one whose name ends
+/// as those of other files do.
+pub fn refuse_no_file(option: &str, path: &Path, own: &str, help: &str) -> Result<(), Finding> {
+    if is_folder(path) {
+        let file = path.join(format!("NAME.{own}"));
+        return Err(Finding::error("a single file is written here, and this is a folder")
+            .field(option)
+            .found(path.display())
+            .help(format!("give a file in it, as {}", file.display())));
+    }
+    refuse_other(option, path, own, help)
+}
+
+/// Whether a path is that of a folder: one that is there, or one by its end.
+fn is_folder(path: &Path) -> bool {
+    ends_as_folder(path) || path.is_dir()
+}
+
+/// Whether a path ends in a separator, `.` or `..`.
+fn ends_as_folder(path: &Path) -> bool {
     let text = path.to_string_lossy();
+    matches!(text.rsplit(std::path::is_separator).next(), Some("" | "." | ".."))
+}
+
+/// Refuses a path whose name ends as those of files do, but not as that of the `own` kind. That of a folder
+/// does not.
+fn refuse_other(option: &str, path: &Path, own: &str, help: &str) -> Result<(), Finding> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     // Numbers, as in `run-0.5`, end names of folders too.
     let of_file = extension.starts_with(|c: char| c.is_ascii_alphabetic())
         && extension.chars().all(|c| c.is_ascii_alphanumeric());
-    if !of_file || extension == own || text.ends_with(std::path::is_separator) || path.is_dir() {
+    if !of_file || extension == own || is_folder(path) {
         return Ok(());
     }
     let file = path.with_extension(own).display().to_string();
     Err(Finding::error(format!("no .{extension} file is written here, only .{own} files"))
         .field(option)
-        .found(text)
+        .found(path.display())
         .help(format!("give {file}; {help}")))
 }
 

@@ -14,14 +14,15 @@ pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
 use crate::exit::Exit;
-use crate::job::{exists, keep_inputs};
+use crate::job::{by_option, claim};
 use crate::report::{Align, Style, Table, count, is_heard, say, show, significant};
 use document::{Document, Row};
 use measure::{Variant, measure};
 use odeum_case::{Precision, suggest};
-use odeum_io::file::{Lock, is_there, probe};
-use odeum_io::{Finding, refuse_other};
+use odeum_io::Finding;
+use odeum_io::file::{Lock, write_whole};
 use odeum_ode::{Device, Error};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use workload::{STUDIES, Workload};
 
@@ -61,15 +62,7 @@ fn lock(args: &BenchArgs) -> Result<Vec<Lock>, Finding> {
     let plot = plot.map(|path| ("--plot", path, "svg", "other programs make other pictures of it"));
     let mut locks = Vec::new();
     for (option, path, own, help) in document.into_iter().chain(plot) {
-        refuse_other(option, path, own, help)?;
-        let another = format!("name another file with {option}");
-        keep_inputs(&inputs, [path.clone()], &another)?;
-        let lock = Lock::take(path, crate::report::tell);
-        locks.extend(lock.map_err(|finding| finding.help(format!("wait for it, or {another}")))?);
-        if is_there(path) && !path.is_dir() && !args.overwrite {
-            return Err(exists("file", path, &another));
-        }
-        probe(path).map_err(|finding| finding.help(another))?;
+        locks.extend(claim((option, path), (own, help), &inputs, args.overwrite)?);
     }
     Ok(locks)
 }
@@ -228,10 +221,6 @@ fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Findi
         say(&format!("{text}\n"));
         return Ok(());
     }
-    let written = odeum_io::file::write_whole(path, |file| {
-        use std::io::Write;
-        writeln!(file, "{text}")
-    });
-    written
-        .map_err(|finding| finding.help("make room on the disk, or name another file with --json"))
+    write_whole(path, |file| writeln!(file, "{text}"))
+        .map_err(|finding| by_option(finding, "--json"))
 }

@@ -12,13 +12,12 @@ pub use runs::Plan;
 
 use crate::args::PasrArgs;
 use crate::exit::Exit;
-use crate::job::{ANOTHER_PLACE, exists, keep_inputs};
+use crate::job::claim;
 use crate::report::{Progress, Style, Table, count, say, show, significant};
 use odeum_case::mechanism;
 use odeum_core::cores;
-use odeum_io::file::{Lock, is_there, probe};
+use odeum_io::Finding;
 use odeum_io::npz::{Archive, write_archive};
-use odeum_io::{Finding, refuse_other};
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::pasr::PasrSettings;
 use odeum_ode::Monitor;
@@ -35,16 +34,10 @@ pub(crate) fn command(args: &PasrArgs) -> Exit {
 
 fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     let bad = |finding| (vec![finding], Exit::BadInput);
-    refuse_other("--output", &args.output, "npz", "its name may end in nothing too")
-        .map_err(bad)?;
     let inputs: Vec<_> =
         [&args.file].into_iter().chain(&args.beside.thermo).map(PathBuf::clone).collect();
-    keep_inputs(&inputs, [args.output.clone()], ANOTHER_PLACE).map_err(bad)?;
-    let _lock = Lock::take(&args.output, crate::report::tell).map_err(bad)?;
-    if is_there(&args.output) && !args.overwrite {
-        return Err(bad(exists("result", &args.output, ANOTHER_PLACE)));
-    }
-    probe(&args.output).map_err(bad)?;
+    let own = ("npz", "its name may end in nothing too");
+    let _lock = claim(("--output", &args.output), own, &inputs, args.overwrite).map_err(bad)?;
     let read = mechanism::read(&args.file, &args.beside.selection())
         .map_err(|findings| (findings, Exit::BadInput))?;
     show(&read.warnings, Exit::Success);

@@ -87,7 +87,7 @@ fn files_a_study_cannot_write() {
         assert_eq!(folder.files(), before, "something was left behind");
         assert!(folder.read("h2") == hydrogen().as_bytes() && folder.read("b.json") == b"{}");
     };
-    let parts = ["would replace what it is computed from", "name another file with --json"];
+    let parts = ["would replace what it is computed from", "choose another place with --json"];
     let chemistry = ["chemistry", "--mechanism", "h2", "--states", "s"];
     for name in ["h2", "s", "./h2"] {
         refused(&[&chemistry[..], &["--json", name]].concat(), &parts);
@@ -95,13 +95,11 @@ fn files_a_study_cannot_write() {
     refused(&["lorenz", "--add", "b.json", "--plot", "a.svg", "--json", "b.json"], &parts);
     let parts = ["no .toml file is written here, only .json files", "--json", "give a.json"];
     refused(&["lorenz", "--json", "a.toml"], &parts);
-    for (option, name) in
-        [("--json", "none/a.json"), ("--plot", "none/a.svg"), ("--json", "folder")]
-    {
-        refused(&["lorenz", option, name], &[name, &format!("name another file with {option}")]);
+    for (option, name) in [("--json", "none/a.json"), ("--plot", "none/a.svg")] {
+        refused(&["lorenz", option, name], &[name, &format!("choose another place with {option}")]);
     }
     let exists = |option: &str, name: &str| {
-        let help = format!("replace it with --overwrite, or name another file with {option}");
+        let help = format!("replace it with --overwrite, or choose another place with {option}");
         refused(&["lorenz", option, name], &["the file exists already", name, &help]);
     };
     exists("--json", "b.json");

@@ -574,8 +574,84 @@ fn an_output_that_cannot_be_written() {
 
     std::fs::create_dir(folder.path("taken.npz")).unwrap();
     let said = folder.odeum(&["run", "a.toml", "--output", "taken.npz", "--overwrite"]);
-    said.refused(&["is that of a folder"]);
+    said.refused(&["where a file is to be written there is a folder"]);
     std::fs::remove_dir(folder.path("taken.npz")).unwrap();
+}
+
+/// Everything was computed before the path was found to be that of a folder.
+#[test]
+fn a_single_file_is_not_written_as_a_folder() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("there")).unwrap();
+    folder.write("h2.yaml", hydrogen());
+    let pasr = ["pasr", "h2.yaml", "--particles", "4", "--residence-times", "0.02", "-o"];
+    let bench = |option| ["bench", "lorenz", "--systems", "8", "--threads", "1", option];
+    for path in ["new/", "new.npz/", "new/.", "..", ".", "there", "there/"] {
+        for (args, option, own) in [
+            (&pasr[..], "--output", "npz"),
+            (&bench("--json"), "--json", "json"),
+            (&bench("--plot"), "--plot", "svg"),
+        ] {
+            let said = folder.odeum(&[args, &[path]].concat());
+            let file = std::path::Path::new(path).join(format!("NAME.{own}"));
+            let help = format!("give a file in it, as {}", file.display());
+            let said = said.refused(&["this is a folder", option, path, &help]);
+            assert!(said.out.is_empty() && !said.err.contains("--overwrite"), "{}", said.err);
+            assert_eq!(folder.files(), ["h2.yaml", "there"]);
+        }
+    }
+    // A run has a folder of any name.
+    folder.write("a.toml", DECAY).odeum(&["run", "a.toml", "-o", "new.npz/"]).well();
+    assert!(folder.has("new.npz/a.npz"));
+}
+
+/// Renaming a file to `/dev/null` takes that away from all programs.
+#[cfg(unix)]
+#[test]
+fn devices_pipes_and_sockets_are_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = Folder::new();
+    let case = format!("{DECAY}[output]\nformats = [\"csv\"]\n");
+    folder.write("a.toml", case).write("h2.yaml", hydrogen()).write("mine", "mine");
+    let pipe = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap();
+    assert!(pipe.success());
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path("b.csv")).unwrap();
+    std::os::unix::fs::symlink("pipe", folder.path("c.npz")).unwrap();
+    std::os::unix::fs::symlink("pipe", folder.path("d.checkpoint")).unwrap();
+    let before = folder.files();
+    let pasr = ["pasr", "h2.yaml", "--particles", "4", "--residence-times", "0.02", "-o"];
+    let bench = |option| ["bench", "lorenz", "--systems", "8", "--threads", "1", option];
+    let run = ["run", "a.toml", "-o"];
+    let refused = |args: &[&str], path: &str| {
+        let said = folder.odeum(args);
+        let parts = ["where a file is to be written there is a device or a stream", path];
+        let said = said.refused(&parts);
+        assert!(said.err.contains("choose another place with --"), "{}", said.err);
+        assert!(said.out.is_empty() && !said.err.contains("--overwrite"), "{}", said.err);
+        assert_eq!(folder.files(), before);
+    };
+    for (args, name, path) in [
+        (&pasr[..], "pipe", "pipe"),
+        (&pasr, "c.npz", "c.npz"),
+        (&bench("--json"), "pipe", "pipe"),
+        (&bench("--plot"), "pipe", "pipe"),
+        (&run, "b.npz", "b.csv"),
+        (&run, "c.npz", "c.npz"),
+        (&run, "d.npz", "d.checkpoint"),
+    ] {
+        refused(&[args, &[name]].concat(), path);
+        refused(&[args, &[name, "--overwrite"]].concat(), path);
+    }
+    refused(&[&pasr[..], &["/dev/null"]].concat(), "/dev/null");
+    refused(&["bench", "lorenz", "--json", "/dev/stdout"], "/dev/stdout");
+    let is = |name: &str| std::fs::metadata(folder.path(name)).unwrap().file_type();
+    assert!(is("pipe").is_fifo() && is("c.npz").is_fifo() && is("b.csv").is_socket());
+    // A file that is the standard output is not known by its kind.
+    let output = std::fs::File::options().append(true).open(folder.path("mine")).unwrap();
+    let mut command = folder.command(&["bench", "lorenz", "--json", "/dev/stdout"]);
+    let said = Said::of(command.stdout(output).stderr(std::process::Stdio::piped()));
+    said.refused(&["a device or a stream"]);
+    assert_eq!(folder.read("mine"), b"mine");
 }
 
 /// They are files that somebody waits for.

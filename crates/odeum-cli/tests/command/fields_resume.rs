@@ -302,14 +302,15 @@ fn a_run_that_goes_on_replaces_what_it_writes_only() {
         case.replace("[\"vti\", \"zarr\", \"png\"]", formats)
     };
     folder.write("a.toml", case("0.3", "[\"vti\"]")).odeum(&["run", "a.toml"]).well();
-    folder.write("a.zarr", "my own data");
+    std::fs::create_dir(folder.path("a.zarr")).unwrap();
+    folder.write("a.zarr/mine", "my own data");
     let resumed = |until: &str| {
         folder.write("a.toml", case(until, "[\"vti\", \"zarr\"]"));
         folder.odeum(&["run", "a.toml", "--resume", "--allow-missing"])
     };
     resumed("0.6").refused(&["a file that it has not written", "a.zarr", "move it away"]);
-    assert_eq!(folder.read("a.zarr"), b"my own data");
-    std::fs::remove_file(folder.path("a.zarr")).unwrap();
+    assert_eq!(folder.read("a.zarr/mine"), b"my own data");
+    std::fs::remove_dir_all(folder.path("a.zarr")).unwrap();
     resumed("0.6").well();
     // What it has written since is its own.
     resumed("0.9").well();

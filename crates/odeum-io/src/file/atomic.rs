@@ -33,6 +33,7 @@ pub(crate) fn stage_into(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<Staged, Finding> {
+    refuse_another_kind(path)?;
     let temporary = temporary(path);
     let write = |(mut file, named): (File, bool)| {
         write(&mut file)?;
@@ -81,13 +82,32 @@ impl Drop for Staged {
     }
 }
 
+/// Refuses the place of a file where there is something else, itself or at the end of a link: a folder cannot be
+/// replaced by a file, and a device, a pipe or a socket must not be.
+pub fn refuse_another_kind(path: &Path) -> Result<(), Finding> {
+    let (there, help) = match std::fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => {
+            ("a folder", "move it away, or choose another place with --output")
+        }
+        Ok(meta) if !meta.is_file() || is_stream(path) => {
+            ("a device or a stream", "choose another place with --output")
+        }
+        _ => return Ok(()),
+    };
+    Err(Finding::error(format!("where a file is to be written there is {there}"))
+        .in_file(path.display().to_string())
+        .help(help))
+}
+
+/// Whether this is a name of what a process has open, as `/dev/stdout`, though a file may be behind it.
+fn is_stream(path: &Path) -> bool {
+    std::fs::canonicalize(folder(path)).is_ok_and(|folder| {
+        folder == Path::new("/dev") || ["/dev/fd", "/proc"].iter().any(|of| folder.starts_with(of))
+    })
+}
+
 /// Tries whether a file can be written, before what it is to hold is computed.
 pub fn probe(path: &Path) -> Result<(), Finding> {
-    if path.is_dir() {
-        return Err(Finding::error("the name of the result is that of a folder")
-            .in_file(path.display().to_string())
-            .help("choose another name with --output"));
-    }
     let probe = temporary(path);
     let tried = create(&probe).and_then(|mut file| {
         file.write_all(&[0; 4096])?;
@@ -144,7 +164,7 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Finding {
     }
     let help = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "choose a folder you may write to with --output"
+            "choose a place you may write to with --output"
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "make room on the disk, or choose another with --output"
@@ -166,11 +186,15 @@ pub fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.part"))
 }
 
+/// The folder that a file lies in.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// A renamed file survives a crash only when its folder is on the disk too. Not every file system
 /// can do this; the rename itself has succeeded.
 fn sync_folder(path: &Path) {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if let Ok(folder) = File::open(folder) {
+    if let Ok(folder) = File::open(folder(path)) {
         let _ = folder.sync_all();
     }
 }

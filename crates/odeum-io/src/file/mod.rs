@@ -10,7 +10,8 @@ mod whole;
 
 pub(crate) use atomic::stage_into;
 pub use atomic::{
-    Staged, broken_link, cannot_write, is_there, probe, stage, temporary, write_whole,
+    Staged, broken_link, cannot_write, is_there, probe, refuse_another_kind, stage, temporary,
+    write_whole,
 };
 pub use limit::outlive_size_limit;
 pub use lock::Lock;
