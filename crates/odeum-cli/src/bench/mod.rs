@@ -125,11 +125,7 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     if let Some(path) = &args.plot {
         let rows: Vec<Row> =
             document.rows.into_iter().chain(added.into_iter().flat_map(|d| d.rows)).collect();
-        plot::draw(&args.name, &rows, path).map_err(|error| {
-            let finding = Finding::error(format!("cannot draw the plot: {error}"))
-                .in_file(path.display().to_string());
-            (finding, Exit::Broken)
-        })?;
+        write_plot(plot::draw(&args.name, &rows), path)?;
     }
     Ok(())
 }
@@ -223,4 +219,17 @@ fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Findi
     }
     write_whole(path, |file| writeln!(file, "{text}"))
         .map_err(|finding| by_option(finding, "--json"))
+}
+
+/// Writes the picture of a study, as SVG.
+fn write_plot(
+    drawn: Result<String, Box<dyn std::error::Error>>,
+    path: &Path,
+) -> Result<(), (Finding, Exit)> {
+    let drawn = drawn.map_err(|error| {
+        Finding::error(format!("cannot draw the plot: {error}")).in_file(path.display().to_string())
+    });
+    drawn
+        .and_then(|picture| write_whole(path, |file| file.write_all(picture.as_bytes())))
+        .map_err(|finding| (by_option(finding, "--plot"), Exit::Broken))
 }

@@ -4,20 +4,15 @@ use super::document::Row;
 use odeum_io::chart::{Axis, COLOURS, legend};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
-use std::path::Path;
 
-/// Draws the rows of a study as an SVG file, one line for each variant.
-pub(crate) fn draw(
-    bench: &str,
-    rows: &[Row],
-    path: &Path,
-) -> Result<(), Box<dyn std::error::Error>> {
+/// Draws the rows of a study as SVG, one line for each variant.
+pub(crate) fn draw(bench: &str, rows: &[Row]) -> Result<String, Box<dyn std::error::Error>> {
     let mut lines = Lines::new();
     for row in rows {
         let points = lines.entry(label(row, rows)).or_default();
         points.push((row.systems as f64, row.systems_per_second));
     }
-    draw_lines(bench, ("systems", "systems per second"), lines, path)
+    draw_lines(bench, ("systems", "systems per second"), lines)
 }
 
 /// Points of lines by their names.
@@ -25,9 +20,19 @@ pub(super) type Lines = BTreeMap<String, Vec<(f64, f64)>>;
 
 pub(super) fn draw_lines(
     bench: &str,
+    names: (&str, &str),
+    lines: Lines,
+) -> Result<String, Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    render(bench, names, lines, &mut text)?;
+    Ok(text)
+}
+
+fn render(
+    bench: &str,
     (x_name, y_name): (&str, &str),
     lines: Lines,
-    path: &Path,
+    text: &mut String,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let range = |value: fn(&(f64, f64)) -> f64| {
         let values = lines.values().flatten().map(value);
@@ -35,7 +40,7 @@ pub(super) fn draw_lines(
             values.fold((f64::MAX, 0.0), |(a, b): (f64, f64), v| (a.min(v), b.max(v)));
         Axis::new(least / 1.5..most * 1.5, true)
     };
-    let root = SVGBackend::new(path, (860, 520)).into_drawing_area();
+    let root = SVGBackend::with_string(text, (860, 520)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
         .margin(16)

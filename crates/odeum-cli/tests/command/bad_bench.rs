@@ -109,6 +109,24 @@ fn files_a_study_cannot_write() {
     assert!(folder.read("b.json") != b"{}", "{}", said.out);
 }
 
+/// A picture was cut where the disk was full, and the earlier one was gone.
+#[cfg(unix)]
+#[test]
+fn pictures_are_written_whole() {
+    let folder = Folder::new();
+    folder.write("a.svg", "earlier");
+    let args = "bench lorenz --systems 8 --threads 1 --variants scalar --plot a.svg --overwrite";
+    let said = folder.limited("-f 8", args);
+    let parts = ["cannot write the output: file too large", "a.svg", "ulimit -f", "with --plot"];
+    said.failed(&parts);
+    assert_eq!(folder.read("a.svg"), b"earlier");
+    assert_eq!(folder.files(), ["a.svg"]);
+    folder.odeum(&args.split(' ').collect::<Vec<_>>()).well();
+    let picture = String::from_utf8(folder.read("a.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    assert_eq!(folder.files(), ["a.svg"]);
+}
+
 #[test]
 fn mechanisms_a_study_cannot_use() {
     let folder = Folder::new();

@@ -27,7 +27,7 @@ use part::Part;
 use row::{Document, Row};
 use runs::Place;
 use states::States;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// States of a study unless said.
@@ -58,8 +58,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         // Nothing is measured: what others measured is drawn.
         super::unused::of_drawings(args).map_err(bad)?;
         let rows = others.iter().flat_map(|document| &document.rows);
-        let rows = first.rows.iter().chain(rows).cloned().collect();
-        return draw((&args.name, &first.mechanism), rows, path);
+        let rows: Vec<Row> = first.rows.iter().chain(rows).cloned().collect();
+        return super::write_plot(picture::draw((&args.name, &first.mechanism), &rows), path);
     }
     let Some(file) = &args.mechanism else {
         let help = format!("as odeum bench {} --mechanism gri30.yaml", args.name);
@@ -113,19 +113,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         super::write_json(&document, path).map_err(|f| (f, Exit::Broken))?;
     }
     if let Some(path) = &args.plot {
-        let rows = document.rows.into_iter().chain(added.into_iter().flat_map(|d| d.rows));
-        draw((&document.bench, &document.mechanism), rows.collect(), path)?;
+        let added = added.into_iter().flat_map(|d| d.rows);
+        let rows: Vec<Row> = document.rows.into_iter().chain(added).collect();
+        let title = (&*document.bench, &*document.mechanism);
+        super::write_plot(picture::draw(title, &rows), path)?;
     }
     Ok(())
-}
-
-/// Draws rows of a study of a mechanism.
-fn draw(title: (&str, &str), rows: Vec<Row>, path: &Path) -> Result<(), (Finding, Exit)> {
-    picture::draw(title, &rows, path).map_err(|error| {
-        let finding = Finding::error(format!("cannot draw the plot: {error}"))
-            .in_file(path.display().to_string());
-        (finding, Exit::Broken)
-    })
 }
 
 /// The parts of a study, on reactors of its kind over its global steps \[s\], each of so many pieces.

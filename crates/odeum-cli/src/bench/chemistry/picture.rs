@@ -156,18 +156,27 @@ fn place(row: &Row) -> String {
     }
 }
 
-/// Draws rows of a study of a mechanism as an SVG file.
+/// Draws rows of a study of a mechanism as SVG.
 pub(super) fn draw(
+    title: (&str, &str),
+    rows: &[Row],
+) -> Result<String, Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    render(title, rows, &mut text)?;
+    Ok(text)
+}
+
+fn render(
     (study, mechanism): (&str, &str),
     rows: &[Row],
-    path: &Path,
+    text: &mut String,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let panels: Vec<(&Panel, String, Vec<Curve>)> =
         PANELS.iter().flat_map(|panel| charts(panel, rows)).collect();
     let columns = panels.len().clamp(1, 2);
     let lines = panels.len().div_ceil(columns).max(1);
     let size = (PANEL.0 * columns as u32, PANEL.1 * lines as u32 + 40);
-    let root = SVGBackend::new(path, size).into_drawing_area();
+    let root = SVGBackend::with_string(text, size).into_drawing_area();
     root.fill(&WHITE)?;
     let file = Path::new(mechanism).file_name().unwrap_or_default().to_string_lossy();
     let title = chart::title(&format!("odeum bench {study}: {file}"));

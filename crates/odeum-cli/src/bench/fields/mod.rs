@@ -13,7 +13,7 @@ mod row;
 mod small;
 
 use super::machine::Machine;
-use super::{is_for_nobody, is_to_stdout, write_json};
+use super::{is_for_nobody, is_to_stdout, write_json, write_plot};
 use crate::args::BenchArgs;
 use crate::exit::Exit;
 use crate::report::{Align, Style, Table, bytes, count, say, significant};
@@ -123,11 +123,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         write_json(&document, path).map_err(|f| (f, Exit::Broken))?;
     }
     if let Some(path) = &args.plot {
-        picture::draw(&document.rows, path).map_err(|error| {
-            let finding = Finding::error(format!("cannot draw the plot: {error}"))
-                .in_file(path.display().to_string());
-            (finding, Exit::Broken)
-        })?;
+        write_plot(picture::draw(&document.rows), path)?;
     }
     Ok(())
 }
