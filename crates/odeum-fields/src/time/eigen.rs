@@ -57,26 +57,108 @@ impl Complex {
     }
 }
 
-/// Eigenvalues of an n × n matrix, row by row, which is destroyed: Hessenberg form, then shifted
-/// QR steps with deflation, both by rotations. Golub & Van Loan, Matrix Computations, sec. 7.4–7.5.
+/// Eigenvalues of an n × n matrix, row by row, which is destroyed. They do not depend on the units of the numbers that it acts on:
+/// those that act on each other are taken together, in units of [`balance`]. Then Hessenberg form and shifted QR steps with deflation,
+/// both by rotations: Golub & Van Loan, Matrix Computations, sec. 7.4–7.5.
 pub(crate) fn eigenvalues(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
-    let largest = matrix.iter().map(|x| x.re.abs().max(x.im.abs())).fold(0.0, f64::max);
-    if !largest.is_finite() || largest == 0.0 || SQUARED.contains(&largest) {
-        return scaled(matrix, n);
+    let mut values = vec![Complex::default(); n];
+    if n < 3 || matrix.iter().all(|x| *x != Complex::default()) {
+        of_block(matrix, &mut values);
+        return values;
     }
-    let exponent = largest.log2().floor().max(-1000.0) as i32;
-    let by = |exponent: i32| move |x: Complex| x.scale(2.0_f64.powi(exponent));
-    matrix.iter_mut().for_each(|x| *x = by(-exponent)(*x));
-    scaled(matrix, n).into_iter().map(by(exponent)).collect()
+    let mut left = &mut values[..];
+    for block in blocks(matrix.iter().map(|x| *x != Complex::default()).collect(), n) {
+        let row = |i: &usize| block.iter().map(|j| matrix[i * n + j]).collect::<Vec<Complex>>();
+        let mut own: Vec<Complex> = block.iter().flat_map(row).collect();
+        let (values, others) = left.split_at_mut(block.len());
+        of_block(&mut own, values);
+        left = others;
+    }
+    values
 }
+
+/// The numbers that act on each other, if through others, by what acts on what: of entries of a matrix between others its eigenvalues
+/// do not depend.
+pub(crate) fn blocks(mut acts: Vec<bool>, n: usize) -> Vec<Vec<usize>> {
+    for k in 0..n {
+        acts[k * n + k] = true;
+        let through = acts[k * n..(k + 1) * n].to_vec();
+        for row in acts.chunks_exact_mut(n).filter(|row| row[k]) {
+            row.iter_mut().zip(&through).for_each(|(own, through)| *own |= through);
+        }
+    }
+    let block = |i: usize| -> Vec<usize> {
+        (0..n).filter(|j| acts[i * n + j] && acts[j * n + i]).collect()
+    };
+    (0..n).map(block).enumerate().filter(|(i, block)| block[0] == *i).map(|(_, b)| b).collect()
+}
+
+/// Takes a matrix into units in which its row and its column of each number are of about the same size, and tells by which factors the
+/// unit of each changes: a similarity by powers of two, which rounds nothing. Where they differ by less than a factor of two it stays
+/// as it is. Parlett & Reinsch, Numer. Math. 13 (1969) 293–304; with the diagonal, as James, Langou & Lowery 2014 (arXiv:1401.5766).
+pub(crate) fn balance(matrix: &mut [Complex], n: usize, mut tell: impl FnMut(usize, f64)) {
+    let size = |x: Complex| x.re.abs() + x.im.abs();
+    let mut is_balanced = false;
+    while !is_balanced {
+        is_balanced = true;
+        for i in 0..n {
+            let (mut column, mut row) = (0.0, 0.0);
+            for k in 0..n {
+                column += size(matrix[k * n + i]);
+                row += size(matrix[i * n + k]);
+            }
+            let sum = column + row;
+            if column == 0.0 || row == 0.0 || !sum.is_finite() {
+                continue;
+            }
+            let mut unit = 1.0;
+            while column < row / 2.0 {
+                (unit, column, row) = (2.0 * unit, 2.0 * column, row / 2.0);
+            }
+            while column / 2.0 >= row {
+                (unit, column, row) = (unit / 2.0, column / 2.0, 2.0 * row);
+            }
+            if column + row >= LESS * sum {
+                continue;
+            }
+            is_balanced = false;
+            tell(i, unit);
+            for k in (0..n).filter(|k| *k != i) {
+                matrix[k * n + i] = matrix[k * n + i].scale(unit);
+                matrix[i * n + k] = matrix[i * n + k].scale(1.0 / unit);
+            }
+        }
+    }
+}
+
+/// Which part of a row and a column other units must leave at most.
+const LESS: f64 = 0.95;
 
 /// Sizes whose squares, and sums of these, are far from the ends of the numbers.
 const SQUARED: RangeInclusive<f64> = 1e-140..=1e140;
 
+/// The eigenvalues of numbers that act on each other.
+fn of_block(matrix: &mut [Complex], values: &mut [Complex]) {
+    balance(matrix, values.len(), |_, _| {});
+    let largest = matrix.iter().map(|x| x.re.abs().max(x.im.abs())).fold(0.0, f64::max);
+    if !largest.is_finite() || largest == 0.0 || SQUARED.contains(&largest) {
+        scaled(matrix, values);
+        return;
+    }
+    let exponent = largest.log2().floor().max(-1000.0) as i32;
+    let by = |exponent: i32| move |x: &mut Complex| *x = x.scale(2.0_f64.powi(exponent));
+    matrix.iter_mut().for_each(by(-exponent));
+    scaled(matrix, values);
+    values.iter_mut().for_each(by(exponent));
+}
+
+/// What is neglected beside something.
+const NEGLIGIBLE: f64 = 1e-15;
+
 /// The same of a matrix whose largest entry is of such a size.
-fn scaled(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
+fn scaled(matrix: &mut [Complex], values: &mut [Complex]) {
+    let n = values.len();
     hessenberg(matrix, n);
-    let mut values = vec![Complex::default(); n];
     let mut m = n;
     let mut steps = 0;
     while m > 0 {
@@ -85,27 +167,31 @@ fn scaled(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
             break;
         }
         let at = |i: usize, j: usize| matrix[i * n + j];
-        let size = at(m - 2, m - 2).abs() + at(m - 1, m - 1).abs();
-        let rest = at(m - 1, m - 2).abs();
+        let [a, b] = [at(m - 2, m - 2), at(m - 2, m - 1)];
+        let [c, d] = [at(m - 1, m - 2), at(m - 1, m - 1)];
+        if m == 2 {
+            values[..2].copy_from_slice(&of_two(a, b, c, d));
+            break;
+        }
+        let rest = c.abs();
+        // It changes d by about bc/(d − a): Ahues & Tisseur, LAPACK Working Note 122.
+        let is_negligible = || {
+            rest <= NEGLIGIBLE * (a.abs() + d.abs())
+                && rest * b.abs() <= NEGLIGIBLE * d.abs() * a.sub(d).abs()
+        };
         // After so many steps what is left is as good as it gets.
-        if rest <= 1e-15 * size || rest < f64::MIN_POSITIVE || steps > 60 {
-            values[m - 1] = at(m - 1, m - 1);
+        if rest < f64::MIN_POSITIVE || is_negligible() || steps > 60 {
+            values[m - 1] = d;
             (m, steps) = (m - 1, 0);
             continue;
         }
-        if m == 2 {
-            values[..2].copy_from_slice(&of_two(at(0, 0), at(0, 1), at(1, 0), at(1, 1)));
-            break;
-        }
-        let shift =
-            wilkinson(at(m - 2, m - 2), at(m - 2, m - 1), at(m - 1, m - 2), at(m - 1, m - 1));
+        let shift = wilkinson(a, b, c, d);
         // Now and then another shift breaks a cycle.
         let shift =
             if steps % 11 == 10 { shift.add(Complex::new(rest, rest / 3.0)) } else { shift };
         qr_step(matrix, n, m, shift);
         steps += 1;
     }
-    values
 }
 
 /// The eigenvalue of a 2 × 2 matrix that is nearer to its last entry.
@@ -114,10 +200,17 @@ fn wilkinson(a: Complex, b: Complex, c: Complex, d: Complex) -> Complex {
     if plus.sub(d).abs() < minus.sub(d).abs() { plus } else { minus }
 }
 
-/// The eigenvalues of a 2 × 2 matrix, to roundings of its largest entry.
+/// The eigenvalues of a 2 × 2 matrix, to roundings of its largest entry in whatever units; of entries that hardly act on each other to
+/// their own.
 fn of_two(a: Complex, b: Complex, c: Complex, d: Complex) -> [Complex; 2] {
     let half = a.sub(d).scale(0.5);
-    let root = half.mul(half).add(b.mul(c)).sqrt();
+    let (square, product) = (half.mul(half), b.mul(c));
+    if product.abs() <= NEGLIGIBLE * square.abs() {
+        let between = half.abs();
+        let shift = product.mul(half.conj()).scale(0.5 / between / between);
+        return if between > 0.0 { [a.add(shift), d.sub(shift)] } else { [a, d] };
+    }
+    let root = square.add(product).sqrt();
     let mean = a.add(d).scale(0.5);
     [mean.add(root), mean.sub(root)]
 }
@@ -278,5 +371,82 @@ mod tests {
         let sum = values.iter().fold(Complex::default(), |sum, value| sum.add(*value));
         let squares = values.iter().fold(Complex::default(), |sum, v| sum.add(v.mul(*v)));
         assert!(sum.sub(trace).abs() < 1e-12 && squares.sub(square).abs() < 1e-11);
+    }
+
+    /// Uniform in −1..1.
+    fn random(state: &mut u64) -> f64 {
+        *state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    /// In whatever units the numbers are, and in whatever order, powers of matrices have the same traces, and eigenvalues are as near.
+    #[test]
+    fn units_and_order_change_nothing() {
+        let mut state = 1;
+        for k in 0..400 {
+            let n = 2 + k % 7;
+            // With zeros, so that some numbers act on others through others, or not at all.
+            let is_kept = |x: f64| x.abs() > 0.3 || k % 3 == 0;
+            let plain: Vec<Complex> = (0..n * n)
+                .map(|_| {
+                    Complex::new(
+                        random(&mut state),
+                        if k % 2 == 0 { 0.0 } else { random(&mut state) },
+                    )
+                })
+                .map(|x| if is_kept(x.re) { x } else { Complex::default() })
+                .collect();
+            let exponents: Vec<i32> = (0..n)
+                .map(|_| [-80, 0, 80][(random(&mut state) * 1.5 + 1.5) as usize % 3])
+                .collect();
+            let mut order: Vec<usize> = (0..n).collect();
+            order.sort_by_key(|i| (i * 7 + k) % 11);
+            let in_units = |at: usize| {
+                let (i, j) = (order[at / n], order[at % n]);
+                plain[i * n + j].scale(2.0_f64.powi(exponents[j] - exponents[i]))
+            };
+            let mut other: Vec<Complex> = (0..n * n).map(in_units).collect();
+            let own = eigenvalues(&mut plain.clone(), n);
+            let mut left = eigenvalues(&mut other, n);
+            for value in &own {
+                let near = |x: &Complex| x.sub(*value).abs();
+                let best = (0..left.len())
+                    .min_by(|a, b| near(&left[*a]).total_cmp(&near(&left[*b])))
+                    .unwrap();
+                assert!(near(&left[best]) < 1e-6, "{k}: {own:?} {left:?}");
+                left.swap_remove(best);
+            }
+            // Eigenvalues that lie close to each other are uncertain, their sums of powers are not.
+            let other = eigenvalues(&mut (0..n * n).map(in_units).collect::<Vec<_>>(), n);
+            let sums = |values: &[Complex]| {
+                values
+                    .iter()
+                    .fold([Complex::default(); 2], |[a, b], x| [a.add(*x), b.add(x.mul(*x))])
+            };
+            for (a, b) in sums(&own).iter().zip(sums(&other)) {
+                assert!(a.sub(b).abs() < 1e-12, "{k}: {own:?} {other:?}");
+            }
+        }
+    }
+
+    /// A density beside a temperature: what they make of each other is of order one.
+    #[test]
+    fn what_acts_across_units_counts() {
+        for unit in [1.0, 1e12, 1e25, 1e60] {
+            let rows: [&[f64]; 3] =
+                [&[-1.0, 2.0 * unit, 0.0], &[-2.0 / unit, -1.0, 0.0], &[3.0, 1e3 * unit, -7.0]];
+            check(&real(&rows), &[(-7.0, 0.0), (-1.0, -2.0), (-1.0, 2.0)]);
+        }
+    }
+
+    /// A matrix in units that are good enough stays as it is, bit by bit.
+    #[test]
+    fn balanced_matrices_stay() {
+        let entry = |k: usize| Complex::new((k as f64 * 0.7).sin(), (k as f64 * 1.3).cos());
+        let matrix: Vec<Complex> = (0..49).map(entry).collect();
+        let mut same = matrix.clone();
+        balance(&mut same, 7, |i, unit| panic!("{i}: {unit}"));
+        assert_eq!(same, matrix);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::sample::State;
 use crate::problem::Problem;
-use crate::time::eigen::Complex;
+use crate::time::eigen::{Complex, balance};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Pattern};
 
@@ -191,10 +191,11 @@ impl Parts {
     }
 
     /// What the size of the eigenvalues of a wave is at most, and their real part: by sums of rows, or of columns where these are
-    /// less (Gershgorin).
+    /// less, in units in which both are alike (Gershgorin).
     pub(super) fn bounds(&self, wave: &Wave) -> [f64; 2] {
         let n = self.species;
-        let matrix = self.matrix(wave, wave.velocity);
+        let mut matrix = self.matrix(wave, wave.velocity);
+        balance(&mut matrix, n, |_, _| {});
         let [mut rows, mut columns] = [0, 1].map(|_| vec![[0.0; 2]; n]);
         for (at, value) in matrix.iter().enumerate() {
             let (row, col) = (at / n, at % n);

@@ -11,10 +11,11 @@
 use crate::analysis::sample::{Cell, State, Values, spread};
 use crate::problem::Problem;
 use crate::problem::boundaries::{Ghost, Ghosts, SpeciesBoundaries, source};
+use crate::time::eigen::{Complex, balance, blocks};
 use crate::time::linearised::Linear;
 use odeum_core::lanes::LaneWork;
 use odeum_core::tape::Program;
-use odeum_core::{Isa, Lanes};
+use odeum_core::{Isa, Lanes, Pattern};
 use odeum_ode::Error;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -53,14 +54,20 @@ const MOST: usize = 24;
 /// Levels of a field of diffusion coefficients, from the least to the largest, whose cells are looked at.
 const LEVELS: usize = 9;
 
+/// Points by which units are balanced.
+const SAMPLE: usize = 16;
+
 /// Points that are evaluated at once.
 const CHUNK: usize = 1 << 12;
 
 /// Where derivatives are looked at.
 pub(super) struct Places {
     programs: [Program; 2],
-    /// What each derivative of F contributes to the fastest wave.
-    weights: Vec<f64>,
+    /// Of each derivative of F, and of potentials, the numbers that it relates: those of species, and then of potentials.
+    relates: [Vec<[usize; 2]>; 2],
+    /// What each derivative of F contributes to the fastest wave, and those of potentials alike; zero between those that do not act on
+    /// each other.
+    weights: [Vec<f64>; 2],
     /// Cells by their coefficients of diffusion, and by their places where no time matters to these.
     by_diffusion: OnceLock<Vec<Cell>>,
     by_place: OnceLock<Vec<Cell>>,
@@ -79,9 +86,31 @@ impl Places {
             _ if (2 * species..2 * species + 3).contains(&col) => 0.0,
             _ => fastest.abs(),
         };
+        let number = |row: usize, col: usize| match col {
+            _ if col < 2 * species => col % species,
+            _ if col < 2 * species + 3 => row,
+            _ => col - species - 3,
+        };
+        let patterns = [&linear.rhs_pattern, &linear.potentials_pattern];
+        let of = |(pattern, first): (&Pattern, usize)| -> Vec<[usize; 2]> {
+            let rows = pattern.iter().map(|(row, col)| (row + first, col));
+            rows.map(|(row, col)| [row, number(row, col)]).collect()
+        };
+        let relates = [of((patterns[0], 0)), of((patterns[1], species))];
+        let mut weights = [patterns[0].iter().map(weight).collect(), vec![1.0; relates[1].len()]];
+        let n = species + linear.potentials_pattern.rows();
+        let mut acts = vec![false; n * n];
+        relates.iter().flatten().for_each(|[row, col]| acts[row * n + col] = true);
+        let blocks = blocks(acts, n);
+        for ([row, col], weight) in relates.iter().flatten().zip(weights.iter_mut().flatten()) {
+            if !blocks.iter().any(|block| block.contains(row) && block.contains(col)) {
+                *weight = 0.0;
+            }
+        }
         Places {
             programs: [&linear.rhs, &linear.potentials].map(Program::new),
-            weights: linear.rhs_pattern.iter().map(weight).collect(),
+            relates,
+            weights,
             by_diffusion: OnceLock::new(),
             by_place: OnceLock::new(),
             lattices: [OnceLock::new(), OnceLock::new()],
@@ -178,17 +207,19 @@ impl Places {
         times: &[f64],
     ) -> Vec<f64> {
         let states: Vec<Vec<f64>> = states.iter().map(|state| inputs(problem, state)).collect();
-        let [rhs, potentials] = &self.programs;
-        let alike = vec![1.0; potentials.n_outputs()];
+        let last = times.len().saturating_sub(1);
+        let some = times.first().into_iter().chain(times.get(last / 2)).chain(times.get(last));
+        let weights = self.balanced(&states, &some.copied().collect::<Vec<f64>>());
         let of = |(program, weights): (&Program, &[f64])| {
             Isa::best().dispatch(Through { program, weights, states: &states, times })
         };
-        let programs = [(rhs, &self.weights[..]), (potentials, &alike)];
+        let programs = self.programs.iter().zip(weights.iter().map(|weights| &weights[..]));
         let read = programs.into_iter().filter(|(program, _)| program.n_outputs() > 0);
         read.flat_map(of).map(|end| times[end.point]).collect()
     }
 
-    /// The derivatives of F in a state \[times × derivatives\] with what each contributes to the fastest wave, and those of potentials.
+    /// The derivatives of F in a state \[times × derivatives\] with what each contributes to the fastest wave in balanced
+    /// units, and those of potentials.
     pub(super) fn derivatives(
         &self,
         problem: &Problem,
@@ -196,11 +227,49 @@ impl Places {
         times: &[f64],
     ) -> [(Vec<f64>, Vec<f64>); 2] {
         let inputs = inputs(problem, state);
-        let [rhs, potentials] = &self.programs;
-        let along =
-            |program: &Program| Isa::best().dispatch(Along { program, state: &inputs, times });
-        let alike = vec![1.0; potentials.n_outputs()];
-        [(along(rhs), self.weights.clone()), (along(potentials), alike)]
+        let values = self.along(&inputs, times);
+        let [rhs, potentials] = self.weights_for(&values);
+        let [of_rhs, of_potentials] = values;
+        [(of_rhs, rhs), (of_potentials, potentials)]
+    }
+
+    /// All derivatives at times, in a state.
+    fn along(&self, state: &[f64], times: &[f64]) -> [Vec<f64>; 2] {
+        self.programs
+            .each_ref()
+            .map(|program| Isa::best().dispatch(Along { program, state, times }))
+    }
+
+    /// The weights of derivatives in units in which what species, and potentials, make of each other is alike in some states at some
+    /// times: beside a number of 10²⁵ that relates a density to a temperature all others would count for nothing.
+    fn balanced(&self, states: &[Vec<f64>], times: &[f64]) -> [Vec<f64>; 2] {
+        let mut all = [Vec::new(), Vec::new()];
+        for state in states {
+            all.iter_mut().zip(self.along(state, times)).for_each(|(all, own)| all.extend(own));
+        }
+        self.weights_for(&all)
+    }
+
+    /// The same for some values of all derivatives.
+    fn weights_for(&self, values: &[Vec<f64>; 2]) -> [Vec<f64>; 2] {
+        let n = 1 + self.relates.iter().flatten().flatten().copied().fold(0, usize::max);
+        let mut sizes = vec![Complex::default(); n * n];
+        for ((relates, weights), values) in self.relates.iter().zip(&self.weights).zip(values) {
+            let of_one = relates.iter().zip(weights).cycle();
+            for (([row, col], weight), value) in of_one.zip(values) {
+                let (size, own) = (&mut sizes[row * n + col].re, (weight * value).abs());
+                *size = if own.is_finite() { size.max(own) } else { *size };
+            }
+        }
+        let mut units = vec![1.0; n];
+        balance(&mut sizes, n, |number, by| units[number] *= by);
+        let mut weights = self.weights.clone();
+        for (relates, weights) in self.relates.iter().zip(&mut weights) {
+            for ([row, col], weight) in relates.iter().zip(weights) {
+                *weight *= units[*col] / units[*row];
+            }
+        }
+        weights
     }
 
     /// Cells in whose places derivatives are extreme, with values that are made up.
@@ -246,6 +315,11 @@ impl Places {
 
     /// The points at which derivatives are extreme: first where their weighted sum is.
     fn scan(&self, t: f64, points: usize, inputs: usize, fill: Fill<'_>) -> Vec<usize> {
+        let sample = (0..points).step_by(points.div_ceil(SAMPLE).max(1)).filter_map(|point| {
+            let mut own = vec![0.0; inputs];
+            fill(point, &mut own).then_some(own)
+        });
+        let [weights, _] = self.balanced(&sample.collect::<Vec<_>>(), &[t]);
         let chunks = 0..points.div_ceil(CHUNK);
         let of_chunk = |chunk: usize| {
             let points = chunk * CHUNK..points.min((chunk + 1) * CHUNK);
@@ -254,7 +328,7 @@ impl Places {
                 Isa::best().dispatch(Scan { program, weights, t, points, inputs, fill })
             };
             let [rhs, potentials] = &self.programs;
-            let mut ends = of(rhs, &self.weights);
+            let mut ends = of(rhs, &weights);
             if potentials.n_outputs() > 0 {
                 ends.extend(of(potentials, &[]));
             }

@@ -28,4 +28,5 @@ mod stabilised;
 mod subnormal;
 mod symmetry;
 mod thin;
+mod units;
 mod unseen;
