@@ -238,8 +238,12 @@ fn read_start(
         _ => field.refuse("noise must not be negative", "give its half-width"),
     });
     let mut shapes = Some(Vec::new());
-    for (key, ball) in [("balls", true), ("boxes", false)] {
-        let Some(field) = section.get(key) else { continue };
+    let lists = [("balls", true), ("boxes", false)];
+    let mut lists: Vec<(Field<'_>, bool)> =
+        lists.into_iter().filter_map(|(key, ball)| Some((section.get(key)?, ball))).collect();
+    // Each is drawn over what is written before it.
+    lists.sort_by_key(|(field, _)| field.source_span().span.start);
+    for (field, ball) in lists {
         for item in field.list()? {
             match (read_shape(&item, ball, grid), &mut shapes) {
                 (Some(shape), Some(shapes)) => shapes.push(shape),
