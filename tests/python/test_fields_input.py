@@ -1,5 +1,7 @@
 """What cannot be used is refused, with field and remedy."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -68,7 +70,8 @@ def test_a_state_has_edge_and_place_of_axes_with_one_cell():
     sim = od.Simulation(model, {"u": np.linspace(0, 1, 20).reshape(4, 5)}, **box, **options)
     sim.advance_to(0.1)
     state = sim.state
-    assert state.u.dims == ("y", "x") and float(state.z) == 3.1 and state.z.attrs == {"spacing": 0.2}
+    assert state.u.dims == ("y", "x") and float(state.z) == 3.1
+    assert state.z.attrs == {"spacing": 0.2, "origin": 3.0}
     others = [od.Simulation(model, start, **options) for start in (state, {"u": state.u})]
     others.append(od.Simulation(model, state, **box, **options))
     sim.advance_to(0.2)
@@ -101,6 +104,21 @@ def test_the_edge_of_cells_joined_to_one_is_asked_for():
         assert one.spacing["y"] == 0.5 and one.origin["y"] == pytest.approx(-1.0 + 0.5 * k)
     half = od.Simulation(model, state.coarsen(y=2).mean(), **wall)
     assert half.spacing["y"] == 1.0 and half.origin["y"] == -1.0
+    # In millimetres: the edge of z stayed in metres.
+    error = refused(state.assign_coords({dim: state[dim] * 1e3 for dim in "xyz"}), model, **wall)
+    assert error.field == "start.z" and "other units" in error.found
+    later = state.assign_coords({dim: state[dim] + 7.0 for dim in "xyz"})
+    assert od.Simulation(model, later, **wall).origin["z"] == 7.0
+
+
+def test_the_edge_of_cells_of_a_store_joined_to_one_is_asked_for(tmp_path):
+    """Coordinates of stores had no `origin`, by which these are known."""
+    model, wall = od.Model({"u": "lap(u)"}), {"boundary": {"y_low": {"value": 0.0}}, "stencil": "star"}
+    sim = od.Simulation(model, {"u": np.ones((4, 8))}, spacing=0.5, origin=(0.0, -1.0, 0.0), **wall)
+    sim.save(tmp_path / "u.zarr")
+    for dim in "xyz":
+        described = json.loads((tmp_path / "u.zarr" / dim / "zarr.json").read_text(encoding="utf-8"))
+        assert described["attributes"] == sim.state[dim].attrs
 
 
 def test_arrays_of_a_state_have_its_time():

@@ -138,7 +138,7 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
     spacing = along("spacing", said.get("spacing"), nan)
     for axis, name in start.joined.items():
         if spacing is None or isnan(spacing[AXES.index(axis)]):
-            found = "a cell that several were joined to, with the edge of these as an attribute"
+            found = "a cell that several were joined to, or in other units, with the edge of before as an attribute"
             raise InputError(
                 name, found, f'give `spacing` and `origin`: spacing={{"{axis}": ...}}, origin=...'
             )

@@ -19,7 +19,7 @@ EVEN = 1e-3
 EQUAL = 1e-6
 # The attribute of a coordinate that has the edge of a cell; along several cells coordinates say it.
 EDGE = "spacing"
-# And that of a coordinate along several cells that has the low end of these.
+# And that of one that has the low end of the box.
 LOW = "origin"
 
 
@@ -33,7 +33,7 @@ class Labels:
     coordinates: dict[str, Floats] = field(default_factory=dict)
     # Edges of cells along axes of one.
     edges: dict[str, float] = field(default_factory=dict)
-    # Axes of one cell that several were joined to, whose edge is another than the attribute says.
+    # Axes of one cell that several were joined to, or in other units, whose edge is another than the attribute says.
     joined: tuple[str, ...] = ()
 
     @classmethod

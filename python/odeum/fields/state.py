@@ -31,16 +31,15 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
     """The present state: species over the axes of the start, or those of more than one cell.
 
     The other axes are scalar coordinates; all have the edge of a cell as ``spacing``, so that the grid is whole,
-    and those of several cells their low end as ``origin``, which tells one of them from several joined to one.
+    and the low end of the box as ``origin``, which tells a cell from several joined to one, and from one in other units.
     """
     module = require_xarray()
     dims = simulation.dims
     shape = tuple(simulation.sizes[dim] for dim in dims)
     coords: dict[str, Any] = {}
     for dim in DIMS:
-        centres, edge = simulation.centres(dim), {EDGE: simulation.spacing[dim]}
-        if len(centres) > 1:
-            edge[LOW] = simulation.origin[dim]
+        centres = simulation.centres(dim)
+        edge = {EDGE: simulation.spacing[dim], LOW: simulation.origin[dim]}
         coords[dim] = (dim, centres, edge) if dim in dims else ((), float(centres[0]), edge)
     coords["t"] = ((), simulation.t, {"long_name": "time"})
     if simulation.mask is not None:

@@ -65,8 +65,10 @@ fn stores_are_images_too() {
     assert_eq!(inline["u"]["dimension_names"], serde_json::json!(["t", "z", "y", "x"]));
     // With coordinates alone the edge of an axis with one cell would be lost.
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-        let edge = &inline[name]["attributes"]["spacing"];
-        assert_eq!(*edge, group["attributes"]["spacing"][axis], "{name}");
+        for key in ["spacing", "origin"] {
+            let own = &inline[name]["attributes"][key];
+            assert_eq!(*own, group["attributes"][key][axis], "{name} {key}");
+        }
     }
 }
 

@@ -187,8 +187,9 @@ impl Zarr {
         for (axis, name) in AXES.iter().enumerate() {
             let n = self.grid.shape()[axis];
             let mut centres = array(&[n], &[n], "float64", &[name]);
-            // One cell does not say it by its centre.
-            centres["attributes"] = json!({ "spacing": self.grid.spacing()[axis] });
+            // One cell does not say it by its centre, and of one that several were joined to it is not this.
+            let (spacing, origin) = (self.grid.spacing()[axis], self.grid.origin()[axis]);
+            centres["attributes"] = json!({ "spacing": spacing, "origin": origin });
             arrays.push(((*name).to_owned(), centres));
         }
         let shape = [self.times.len(), nz, ny, nx];
