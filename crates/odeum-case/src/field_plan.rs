@@ -3,7 +3,9 @@
 use crate::available::Free;
 use crate::case::{Every, FieldCase, FieldTime, Precision, StepSpec, too_large};
 use crate::plan::Overrides;
-use odeum_fields::{Field, Options, Stability, Steps, first_growing_step, gpu, stability};
+use odeum_fields::{
+    Field, Method, Options, Stability, Steps, first_growing_step, gpu, sharpening_step, stability,
+};
 use odeum_io::{Finding, Findings};
 use odeum_ode::Device;
 use sha2::{Digest, Sha256};
@@ -25,6 +27,8 @@ pub struct Prepared<T> {
     pub limits: Stability,
     /// Method and steps.
     pub options: Options,
+    /// What the steps do to the field that is hardly meant.
+    pub warnings: Vec<Finding>,
 }
 
 impl<'a> FieldPlan<'a> {
@@ -168,9 +172,35 @@ impl<'a> FieldPlan<'a> {
                 if time.method.name() == "rkc" { "`tolerance`, " } else { "" }
             )));
         }
+        let warnings = self.sharpened(&field, &limits, &steps)?.into_iter().collect();
         let mut options = Options::new(time.method, steps);
         (options.force, options.max_steps) = (time.force, time.max_steps);
-        Ok(Prepared { field, limits, options })
+        Ok(Prepared { field, limits, options, warnings })
+    }
+
+    /// A warning of steps of forward Euler that make pulses square.
+    fn sharpened<T: odeum_fields::Precision>(
+        &self,
+        field: &Field<T>,
+        limits: &Stability,
+        steps: &Steps,
+    ) -> Result<Option<Finding>, Finding> {
+        let FieldCase { problem, time, source_spans, .. } = self.case;
+        let h = match steps {
+            _ if time.method != Method::Euler => return Ok(None),
+            Steps::Fixed(h) => *h,
+            Steps::Fraction(fraction) => fraction * limits.usual_step(time.method),
+            Steps::Adaptive(_) => return Ok(None),
+        };
+        let most = sharpening_step(problem, field, (time.start, time.until))
+            .map_err(|error| source_spans.place(error))?;
+        let Some(most) = most.filter(|most| h > most * (1.0 + 1e-9)) else { return Ok(None) };
+        let message = "forward Euler sharpens more than diffusion smooths: pulses become square";
+        let smaller =
+            if most > 0.0 { format!(", or steps up to {most:.6e}") } else { String::new() };
+        let help = format!("take method = \"ssprk3\"{smaller}, with advection = \"koren\"");
+        let finding = self.at("method", message).into_warning();
+        Ok(Some(finding.found(format!("steps of {h:.6e} by \"euler\"")).help(help)))
     }
 
     fn at(&self, field: &'static str, message: &str) -> Finding {

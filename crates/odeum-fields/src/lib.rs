@@ -35,6 +35,7 @@ pub use problem::{Advection, PointSource, Problem, Velocity};
 pub use simulation::checkpoint::{Checkpoint, Clock, Counts};
 pub use simulation::{Failure, Options, Outcome, Simulation, Unstable, fields_needed};
 pub use time::method::{Method, Steps};
-pub use time::stability::{Stability, stability};
 #[doc(hidden)]
+pub use time::sharpening::sharpening_step;
+pub use time::stability::{Stability, stability};
 pub use time::within_step::first_growing_step;

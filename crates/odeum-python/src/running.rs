@@ -15,6 +15,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// Time between two looks at the signals, where steps are shorter.
@@ -88,14 +89,15 @@ pub(crate) trait Running {
     fn save(&self, path: &Path, format: &str, t: f64) -> Result<(), Trouble>;
 }
 
-/// Makes the simulation of a case.
+/// Makes the simulation of a case, and tells what is hardly meant.
 pub(crate) fn make(
     case: Arc<FieldCase>,
     signals: Arc<Signals>,
+    warnings: &Sender<Finding>,
 ) -> Result<Box<dyn Running>, Trouble> {
     Ok(match case.precision {
-        odeum_case::Precision::F64 => Box::new(Run::<f64>::new(case, signals)?),
-        odeum_case::Precision::F32 => Box::new(Run::<f32>::new(case, signals)?),
+        odeum_case::Precision::F64 => Box::new(Run::<f64>::new(case, signals, warnings)?),
+        odeum_case::Precision::F32 => Box::new(Run::<f32>::new(case, signals, warnings)?),
     })
 }
 
@@ -138,10 +140,18 @@ struct Run<T: Precision> {
 }
 
 impl<T: Real> Run<T> {
-    fn new(case: Arc<FieldCase>, signals: Arc<Signals>) -> Result<Run<T>, Trouble> {
+    fn new(
+        case: Arc<FieldCase>,
+        signals: Arc<Signals>,
+        warnings: &Sender<Finding>,
+    ) -> Result<Run<T>, Trouble> {
         let plan = FieldPlan { case: &case, device: case.device.clone() };
         plan.check_gpu()?;
-        let Prepared { field, options, .. } = plan.prepare::<T>()?;
+        let Prepared { field, options, warnings: own, .. } = plan.prepare::<T>()?;
+        for warning in own {
+            // Who makes a simulation hears them, or has gone.
+            let _ = warnings.send(warning);
+        }
         let start = case.time.start;
         let mut simulation = Simulation::new(&case.problem, field, start, &options, &plan.device)?;
         stop_when_signalled(&mut simulation, &signals);

@@ -16,6 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 /// A field on its way through time.
 #[pyclass(frozen, module = "odeum._odeum")]
@@ -258,11 +259,13 @@ impl Simulation {
         let case = case.ok_or_else(|| PyValueError::new_err("the case cannot be read"))?;
         let (case, signals) = (Arc::new(case), Arc::new(Signals::default()));
         let (own_case, own_signals) = (Arc::clone(&case), Arc::clone(&signals));
-        let worker = match Worker::new(py, move || make(own_case, own_signals))? {
+        let (send, warnings) = channel();
+        let worker = match Worker::new(py, move || make(own_case, own_signals, &send))? {
             Ok(worker) => worker,
             Err(Trouble::Case(finding)) => return Err(wrong(py, finding)),
             Err(Trouble::Library(error)) => return Err(refused(py, &case, error)),
         };
+        told(py, warnings.try_iter().collect())?;
         Ok(Simulation { case, arrays, signals, worker })
     }
 

@@ -64,11 +64,16 @@ pub(crate) fn check(case: &FieldCase, overrides: &Overrides, findings: &Findings
         Ok(memory) => memory,
     };
     let text = match case.precision {
-        Precision::F64 => plan.prepare::<f64>().map(|p| describe(&plan, &p, on_gpu, style)),
-        Precision::F32 => plan.prepare::<f32>().map(|p| describe(&plan, &p, on_gpu, style)),
+        Precision::F64 => {
+            plan.prepare::<f64>().map(|p| (describe(&plan, &p, on_gpu, style), p.warnings))
+        }
+        Precision::F32 => {
+            plan.prepare::<f32>().map(|p| (describe(&plan, &p, on_gpu, style), p.warnings))
+        }
     };
     match text {
-        Ok(text) => {
+        Ok((text, warnings)) => {
+            show(&warnings, Exit::BadInput);
             say(&text);
             Exit::Success
         }
@@ -127,6 +132,7 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
     fn prepare(&self, _args: &RunArgs, _target: &Target) -> Result<Prepared<T>, Finding> {
         let prepared = self.plan.prepare::<T>()?;
         self.plan.check_gpu()?;
+        show(&prepared.warnings, Exit::BadInput);
         Ok(prepared)
     }
 
@@ -138,7 +144,7 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
 fn simulation_and_write<T: odeum_fields::Precision>(
     plan: &FieldPlan<'_>,
     movie: &Movie,
-    Prepared { field, options, limits }: Prepared<T>,
+    Prepared { field, options, limits, .. }: Prepared<T>,
     Ground { args, target, room }: Ground<'_>,
 ) -> Result<Exit, Stop> {
     let case = plan.case;

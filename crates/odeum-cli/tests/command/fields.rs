@@ -264,6 +264,49 @@ step = 0.5
     assert!(c.iter().all(|c| (-1e-12..1.0 + 1e-12).contains(c)));
 }
 
+/// A pulse of 0.74 became a square of 0.88, and "nothing is wrong".
+#[test]
+fn steps_that_sharpen_pulses_are_warned_of() {
+    let case = r#"
+[system]
+species = ["c"]
+equations = { c = "0.01 * lap(c)" }
+[grid]
+shape = [100, 1, 1]
+spacing = 0.1
+[boundary]
+x = "periodic"
+[velocity]
+uniform = [1.0, 0.0, 0.0]
+advection = "koren"
+[initial]
+c = "exp(-(x - 5)^2)"
+[time]
+until = 0.1
+"#;
+    let folder = Folder::new();
+    let words = "pulses become square";
+    let with = |from: &str, to: &str| {
+        assert!(case.contains(from));
+        folder.write("a.toml", case.replace(from, to)).odeum(&["check", "a.toml"]).well().err
+    };
+    let said = with("until = 0.1", "until = 0.1\nmethod = \"euler\"");
+    for part in [words, "ssprk3", "steps up to 2.000000e-2", "a.toml:17"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let run = folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    assert!(run.err.contains(words), "{}", run.err);
+    for (from, to) in [
+        ("until = 0.1", "until = 0.1\nstep = 0.019"),
+        ("until = 0.1", "until = 0.1\nmethod = \"ssprk3\""),
+        ("koren", "upwind"),
+        ("0.01 * lap", "lap"),
+    ] {
+        let said = with(from, to);
+        assert!(!said.contains(words), "{to}: {said}");
+    }
+}
+
 /// Balls were drawn before all boxes.
 #[test]
 fn shapes_are_drawn_in_the_order_in_which_they_are_written() {

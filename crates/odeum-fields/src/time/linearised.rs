@@ -190,6 +190,16 @@ impl Parts {
         matrix
     }
 
+    /// The least D of the species that a velocity carries, infinite where it carries none.
+    pub(super) fn least_carried(&self) -> f64 {
+        let (n, k) = (self.species, self.potentials);
+        let of = |s: usize| {
+            let through = |p: usize| self.beyond[s * k + p] * self.potential_state[p * n + s];
+            self.laplacian[s * n + s] + self.diffusion[s] + (0..k).map(through).sum::<f64>()
+        };
+        (0..n).filter(|s| self.advected[*s]).map(of).fold(f64::INFINITY, f64::min)
+    }
+
     /// What the size of the eigenvalues of a wave is at most, and their real part: by sums of rows, or of columns where these are
     /// less, in units in which both are alike (Gershgorin).
     pub(super) fn bounds(&self, wave: &Wave) -> [f64; 2] {

@@ -7,6 +7,7 @@ mod linearised;
 pub(crate) mod method;
 pub(crate) mod outgrown;
 pub(crate) mod places;
+pub(crate) mod sharpening;
 pub(crate) mod spectrum;
 pub(crate) mod stability;
 pub(crate) mod stages;

@@ -94,6 +94,7 @@ pub(super) fn read(
     let method_field = section.get("method");
     let method = method_field.as_ref().map_or(Some(Method::Euler), |field| {
         source_spans.put("steps", field.source_span());
+        source_spans.put("method", field.source_span());
         field.choice("methods of fields", &methods)
     });
     if let (Some(method @ (Method::Euler | Method::Ssprk3)), Some(field)) = (method, &stages_field)
