@@ -172,35 +172,56 @@ impl<'a> FieldPlan<'a> {
                 if time.method.name() == "rkc" { "`tolerance`, " } else { "" }
             )));
         }
-        let warnings = self.sharpened(&field, &limits, &steps)?.into_iter().collect();
+        let warnings = self.warnings(&field, &limits, &steps)?;
         let mut options = Options::new(time.method, steps);
         (options.force, options.max_steps) = (time.force, time.max_steps);
         Ok(Prepared { field, limits, options, warnings })
     }
 
-    /// A warning of steps of forward Euler that make pulses square.
-    fn sharpened<T: odeum_fields::Precision>(
+    /// Warnings of steps that are stable.
+    fn warnings<T: odeum_fields::Precision>(
         &self,
         field: &Field<T>,
         limits: &Stability,
         steps: &Steps,
+    ) -> Result<Vec<Finding>, Finding> {
+        let h = match steps {
+            Steps::Fixed(h) => *h,
+            Steps::Fraction(fraction) => fraction * limits.usual_step(self.case.time.method),
+            Steps::Adaptive(_) => return Ok(Vec::new()),
+        };
+        Ok(self.sharpened(field, h)?.into_iter().chain(self.waves_grow(limits, h)).collect())
+    }
+
+    /// A warning of steps of forward Euler that keep pulses too sharp.
+    fn sharpened<T: odeum_fields::Precision>(
+        &self,
+        field: &Field<T>,
+        h: f64,
     ) -> Result<Option<Finding>, Finding> {
         let FieldCase { problem, time, source_spans, .. } = self.case;
-        let h = match steps {
-            _ if time.method != Method::Euler => return Ok(None),
-            Steps::Fixed(h) => *h,
-            Steps::Fraction(fraction) => fraction * limits.usual_step(time.method),
-            Steps::Adaptive(_) => return Ok(None),
-        };
+        if time.method != Method::Euler {
+            return Ok(None);
+        }
         let most = sharpening_step(problem, field, (time.start, time.until))
             .map_err(|error| source_spans.place(error))?;
         let Some(most) = most.filter(|most| h > most * (1.0 + 1e-9)) else { return Ok(None) };
-        let message = "forward Euler sharpens more than diffusion smooths: pulses become square";
+        let message =
+            "forward Euler takes away more than half of the diffusion: pulses stay too sharp";
         let smaller =
             if most > 0.0 { format!(", or steps up to {most:.6e}") } else { String::new() };
         let help = format!("take method = \"ssprk3\"{smaller}, with advection = \"koren\"");
         let finding = self.at("method", message).into_warning();
         Ok(Some(finding.found(format!("steps of {h:.6e} by \"euler\"")).help(help)))
+    }
+
+    /// A warning of steps that make weakly damped waves grow that no growth of their own lets.
+    fn waves_grow(&self, limits: &Stability, h: f64) -> Option<Finding> {
+        let FieldTime { method, force, .. } = &self.case.time;
+        let help = limits.waves_grow(*method, h).filter(|_| !force)?;
+        let message = "weakly damped waves may grow, as fast as others do by themselves";
+        let finding = self.at("step", message).into_warning();
+        Some(finding.found(format!("steps of {h:.6e}")).help(help))
     }
 
     fn at(&self, field: &'static str, message: &str) -> Finding {

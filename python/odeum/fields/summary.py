@@ -80,7 +80,7 @@ class Stability:
     positive : float or None
         The largest step of forward Euler that keeps positive values positive, of problems with a velocity [time].
     remedy : str or None
-        What to do where weakly damped waves limit the method.
+        What to do where weakly damped waves limit the method, or grow with its largest step as fast as others do by themselves.
     """
 
     step: float

@@ -145,6 +145,51 @@ fn waves_that_never_fade_have_a_method() {
     assert!((0.4..0.6).contains(&largest), "{largest}");
 }
 
+/// A species that nothing is coupled to made steps of waves a hundred times longer, and the wave half as large again, without a word.
+#[test]
+fn species_that_are_not_coupled_are_judged_apart() {
+    let folder = Folder::new();
+    let of = |case: &str| folder.write("a.toml", case).odeum(&["check", "a.toml"]).well();
+    let limit = |case: &str| {
+        let said = of(case).out;
+        said.lines().find(|line| line.contains("stable up to")).unwrap().to_owned()
+    };
+    let beside = WAVES
+        .replace("[\"u\", \"v\"]", "[\"u\", \"v\", \"w\"]")
+        .replace("lap(u)\" }", "lap(u)\", w = \"w\" }")
+        .replace("v = 0.0", "v = 0.0\nw = 1e-9");
+    assert!(beside.contains("w = \"w\"") && beside.contains("w = 1e-9"), "{beside}");
+    assert_eq!(limit(WAVES), limit(&beside));
+    assert!(of(WAVES).err.is_empty());
+}
+
+/// Where oscillations are let grow as fast as others do, `check` and `run` say so.
+#[test]
+fn steps_that_let_oscillations_grow_are_told() {
+    let folder = Folder::new();
+    let case = r#"
+[system]
+species = ["u", "v"]
+equations = { u = "lap(u) + u - u^3/3 - v + 0.325", v = "0.08*(u + 0.7 - 0.8*v)" }
+[grid]
+shape = [60, 1, 1]
+spacing = 1.0
+[initial]
+u = "-0.9723 + 0.2*exp(-(x - 50)^2/20)"
+v = -0.3404
+[time]
+until = 600.0
+"#;
+    folder.write("a.toml", case);
+    for command in ["check", "run"] {
+        let said = folder.odeum(&[command, "a.toml"]).well();
+        let parts = ["warning: weakly damped waves may grow", "ssprk3 takes steps to"];
+        assert!(parts.iter().all(|part| said.err.contains(part)), "{}", said.err);
+    }
+    folder.write("b.toml", case.to_owned() + "method = \"ssprk3\"\n");
+    assert!(folder.odeum(&["check", "b.toml"]).well().err.is_empty());
+}
+
 /// The table ends with the last sound state, and the error names the cell of the source.
 #[test]
 fn a_source_that_spoils_the_last_step_is_an_error() {

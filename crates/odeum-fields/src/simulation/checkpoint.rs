@@ -66,7 +66,7 @@ pub struct Clock {
     pub growing: f64,
     /// Growth over the last steps that nothing but that has held, as ln of the factor, and their time \[time\].
     pub held: [f64; 2],
-    /// The largest value of the field as far as the equations explain it; infinite where all of it counts as explained.
+    /// The part of the values that the equations explain, of the coupled species of which it is least.
     pub explained: f64,
     /// Memory of the step-size controller.
     pub control: [f64; 4],
@@ -102,7 +102,7 @@ impl Clock {
             growth: 0.0,
             growing: 0.0,
             held: [0.0; 2],
-            explained: f64::INFINITY,
+            explained: 1.0,
             control: [0.0; 4],
             counts: Counts::default(),
         }

@@ -124,9 +124,9 @@ impl<T: Precision> Simulation<T> {
         if self.seen.is_none() && self.is_watched() && self.judge.reads_values() {
             let values = Present(&*self.backend);
             let states = self.judge.look_now(&self.problem, &values, self.clock.t)?;
-            let explained = std::mem::replace(&mut self.clock.explained, f64::INFINITY);
+            let explained = std::mem::replace(&mut self.clock.explained, 1.0);
             self.seen = self.judged.as_ref().map(|Judged { limits, .. }| {
-                Seen::new(self.clock.t, [limits.growth, limits.radius], states).up_to(explained)
+                self.judge.seen(self.clock.t, limits, states).up_to(explained)
             });
         }
         Ok(())
@@ -139,12 +139,12 @@ impl<T: Precision> Simulation<T> {
         let h = self.size().unwrap_or(0.0);
         let values = Present(&*self.backend);
         let states = self.judge.look_now(&self.problem, &values, self.clock.t)?;
-        let mut now = before.later(self.clock.t, states);
+        let mut now = self.judge.seen_later(before, self.clock.t, states);
         self.judge.explain(&self.problem, before, &mut now, h)?;
         if !now.is_explained() {
             // By growth that has begun since, which costs eigenvalues.
             let (limits, states) = self.look_ahead(0.0, h)?;
-            now = Seen::new(self.clock.t, [limits.growth, limits.radius], states);
+            now = self.judge.seen(self.clock.t, &limits, states);
             self.judge.explain(&self.problem, before, &mut now, h)?;
         }
         Ok(Some(now))
@@ -195,7 +195,7 @@ impl<T: Precision> Simulation<T> {
             let now = self.limits_now(0.0, h)?;
             largest = self.disturbed(since, h, &now);
         }
-        let mut seen = Seen::new(self.clock.t, [limits.growth, limits.radius], states);
+        let mut seen = self.judge.seen(self.clock.t, &limits, states);
         if let Some(before) = &self.seen
             && !forced
             && largest.is_none()

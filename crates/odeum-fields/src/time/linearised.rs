@@ -165,13 +165,13 @@ impl Linear {
 }
 
 impl Parts {
-    /// The matrix of a wave, of which this is the symbol of the velocity.
-    pub(super) fn matrix(&self, wave: &Wave, velocity: Complex) -> Vec<Complex> {
+    /// The matrix of a wave, of which this is the symbol of the velocity, for some species.
+    pub(super) fn matrix(&self, species: &[usize], wave: &Wave, velocity: Complex) -> Vec<Complex> {
         let (n, k) = (self.species, self.potentials);
         let beyond = wave.laplacian[n];
-        let mut matrix = vec![Complex::default(); n * n];
-        for row in 0..n {
-            for col in 0..n {
+        let mut matrix = Vec::with_capacity(species.len().pow(2));
+        for &row in species {
+            for &col in species {
                 let symbol = wave.laplacian[col];
                 let mut value = self.state[row * n + col] + symbol * self.laplacian[row * n + col];
                 for p in 0..k {
@@ -179,12 +179,14 @@ impl Parts {
                         + symbol * self.potential_laplacian[p * n + col];
                     value += beyond * self.beyond[row * k + p] * inner;
                 }
-                matrix[row * n + col] = Complex::new(value, 0.0);
-            }
-            let own = &mut matrix[row * n + row];
-            own.re += self.diffusion[row] * wave.star[row];
-            if self.advected[row] {
-                *own = own.add(velocity);
+                let mut value = Complex::new(value, 0.0);
+                if row == col {
+                    value.re += self.diffusion[row] * wave.star[row];
+                    if self.advected[row] {
+                        value = value.add(velocity);
+                    }
+                }
+                matrix.push(value);
             }
         }
         matrix
@@ -204,7 +206,8 @@ impl Parts {
     /// less, in units in which both are alike (Gershgorin).
     pub(super) fn bounds(&self, wave: &Wave) -> [f64; 2] {
         let n = self.species;
-        let mut matrix = self.matrix(wave, wave.velocity);
+        let all: Vec<usize> = (0..n).collect();
+        let mut matrix = self.matrix(&all, wave, wave.velocity);
         balance(&mut matrix, n, |_, _| {});
         let [mut rows, mut columns] = [0, 1].map(|_| vec![[0.0; 2]; n]);
         for (at, value) in matrix.iter().enumerate() {
@@ -221,11 +224,12 @@ impl Parts {
         [0, 1].map(|which| largest(&rows, which).min(largest(&columns, which)))
     }
 
-    /// How fast species gain by the Laplacians of others at most, with the slowest and the fastest wave: what these have is not
-    /// bounded by what they had.
-    pub(super) fn exchange(&self, slowest: &Wave, fastest: &Wave) -> f64 {
-        let n = self.species;
-        let [slow, fast] = [slowest, fastest].map(|wave| self.matrix(wave, Complex::default()));
+    /// How fast some species gain by the Laplacians of others of them at most, with the slowest and the fastest wave: what these have
+    /// is not bounded by what they had.
+    pub(super) fn exchange(&self, species: &[usize], slowest: &Wave, fastest: &Wave) -> f64 {
+        let n = species.len();
+        let [slow, fast] =
+            [slowest, fastest].map(|wave| self.matrix(species, wave, Complex::default()));
         let gain = |row: usize| -> f64 {
             let others = (0..n).filter(|col| *col != row).map(|col| row * n + col);
             others

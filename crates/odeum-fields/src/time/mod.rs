@@ -1,6 +1,7 @@
 //! Methods in time: coefficients, stages, and how large a step may be.
 
 pub(crate) mod coefficients;
+mod coupling;
 mod effort;
 pub(crate) mod eigen;
 mod linearised;

@@ -2,13 +2,13 @@
 //!
 //! Between two judgements a field may pass through states for which its steps are not stable, and within a step too: neither judgement sees these, but
 //! what they have made of a disturbance is in the field. So what has become of values is held against what the equations can have made of
-//! them since the last judgement: growth, rates, what comes in through boundaries and by sources.
+//! them since the last judgement: growth, rates, what comes in through boundaries and by sources. Coupled species have one scale.
 
 use crate::analysis::sample::{State, Values};
-use crate::problem::boundaries::Ghost;
+use crate::problem::boundaries::{Ghost, SpeciesBoundaries};
 use crate::problem::{PointSource, Problem};
 use crate::time::places::Care;
-use crate::time::stability::{Judge, within};
+use crate::time::stability::{Judge, Stability, within};
 use odeum_ode::Error;
 
 /// How many times as large values may be as what is explained.
@@ -37,52 +37,54 @@ const SMALL: f64 = 1e-3;
 /// A field as it was judged.
 pub(crate) struct Seen {
     t: f64,
+    states: Vec<State>,
+    groups: Vec<OfGroup>,
+}
+
+/// What is seen of coupled species.
+struct OfGroup {
+    /// How fast they grow, and their spectral radius [1/time].
     growth: f64,
     radius: f64,
-    states: Vec<State>,
-    /// The largest value of all species, which share one scale: one that was zero has none of its own.
+    /// The largest value of all of them, which share one scale: one that was zero has none of its own.
     largest: f64,
     /// The same as far as it is explained.
     explained: f64,
 }
 
+impl OfGroup {
+    /// The part of the largest value that is explained.
+    fn part(&self) -> f64 {
+        if self.explained >= self.largest { 1.0 } else { self.explained / self.largest }
+    }
+}
+
 impl Seen {
-    /// What grows does so by `growth`; `radius` is the spectral radius [1/time].
-    pub(crate) fn new(t: f64, [growth, radius]: [f64; 2], states: Vec<State>) -> Seen {
-        let values = states.iter().flat_map(|state| &state.values);
-        let sizes = values.map(|value| value.abs()).filter(|value| value.is_finite());
-        let largest = sizes.fold(0.0, f64::max);
-        Seen { t, growth, radius, states, largest, explained: largest }
+    /// The same, of which no more than this part is explained.
+    pub(crate) fn up_to(mut self, part: f64) -> Seen {
+        self.groups.iter_mut().for_each(|group| group.explained *= part.min(1.0));
+        self
     }
 
-    /// By what values grow by themselves up to a later time.
-    fn grown_to(&self, later: &Seen) -> f64 {
-        ((later.t - self.t) * self.growth.max(later.growth)).exp()
-    }
-
-    /// The field of a later time, where growth and radius are taken to be those of this one.
-    pub(crate) fn later(&self, t: f64, states: Vec<State>) -> Seen {
-        Seen::new(t, [self.growth, self.radius], states)
-    }
-
-    /// The same, of which no more is explained than a value of this size.
-    pub(crate) fn up_to(self, explained: f64) -> Seen {
-        Seen { explained: self.explained.min(explained), ..self }
-    }
-
-    /// The largest value as far as it is explained.
+    /// The part that is explained, of the coupled species of which it is least.
     pub(crate) fn explained(&self) -> f64 {
-        self.explained
+        self.groups.iter().map(OfGroup::part).fold(1.0, f64::min)
     }
 
     /// Whether all of it is.
     pub(crate) fn is_explained(&self) -> bool {
-        self.explained >= self.largest
+        self.groups.iter().all(|group| group.explained >= group.largest)
     }
 
     /// Whether values are far beyond what is explained.
     pub(crate) fn is_beyond(&self) -> bool {
-        self.largest > UNEXPLAINED * self.explained
+        self.groups.iter().any(|group| group.largest > UNEXPLAINED * group.explained)
+    }
+
+    /// By what values of a group grow by themselves up to a later time.
+    fn grown_to(&self, later: &Seen, group: usize) -> f64 {
+        let [before, now] = [self, later].map(|seen| seen.groups[group].growth);
+        ((later.t - self.t) * before.max(now)).exp()
     }
 }
 
@@ -94,6 +96,27 @@ impl Judge {
     /// Whether limits depend on the values of the field.
     pub(crate) fn reads_values(&self) -> bool {
         self.linear.reads.values
+    }
+
+    /// The field of a time that has these limits.
+    pub(crate) fn seen(&self, t: f64, limits: &Stability, states: Vec<State>) -> Seen {
+        self.seen_by(t, limits.groups.iter().map(|group| [group.growth, group.radius]), states)
+    }
+
+    /// That of a later time, where growth and radius are taken to be those of before.
+    pub(crate) fn seen_later(&self, before: &Seen, t: f64, states: Vec<State>) -> Seen {
+        self.seen_by(t, before.groups.iter().map(|group| [group.growth, group.radius]), states)
+    }
+
+    fn seen_by(&self, t: f64, rates: impl Iterator<Item = [f64; 2]>, states: Vec<State>) -> Seen {
+        let of_group = |(species, [growth, radius]): (&Vec<usize>, [f64; 2])| {
+            let values = states.iter().flat_map(|it| species.iter().map(|s| it.values[*s]));
+            let sizes = values.map(f64::abs).filter(|value| value.is_finite());
+            let largest = sizes.fold(0.0, f64::max);
+            OfGroup { growth, radius, largest, explained: largest }
+        };
+        let groups = self.coupling.groups.iter().zip(rates).map(of_group).collect();
+        Seen { t, states, groups }
     }
 
     /// The states by which steps from a time on are judged.
@@ -115,15 +138,23 @@ impl Judge {
         h: f64,
     ) -> Result<(), Error> {
         let dt = now.t - before.t;
-        let usual = LARGER * before.grown_to(now) * before.explained;
-        if now.largest <= usual || usual.is_nan() {
+        let is_unusual = |group: &usize| {
+            let usual = LARGER * before.grown_to(now, *group) * before.groups[*group].explained;
+            now.groups[*group].largest > usual
+        };
+        let unusual: Vec<usize> = (0..now.groups.len()).filter(is_unusual).collect();
+        if unusual.is_empty() {
             return Ok(());
         }
         // Times are rounded, and whole steps between them not quite whole.
         let of_steps = ((2.0 * dt / h).round() as usize).saturating_add(1);
         for count in [TIMES, of_steps.clamp(TIMES, MOST_TIMES)] {
             let times = within((before.t, now.t), count);
-            now.explained = now.largest.min(self.made(problem, (before, now), &times)?);
+            let made = self.made(problem, (before, now), &times)?;
+            for group in &unusual {
+                let own = &mut now.groups[*group];
+                own.explained = own.largest.min(made[*group]);
+            }
             if !now.is_beyond() {
                 break;
             }
@@ -131,35 +162,47 @@ impl Judge {
         Ok(())
     }
 
-    /// How large values can have become by what is at these times.
+    /// How large values of each group can have become by what is at these times.
     fn made(
         &self,
         problem: &Problem,
         (before, now): (&Seen, &Seen),
         times: &[f64],
-    ) -> Result<f64, Error> {
+    ) -> Result<Vec<f64>, Error> {
         let dt = now.t - before.t;
-        let beyond = self.beyond(times);
-        let size = before.explained.max(beyond);
+        let (coupling, of_species) = (&self.coupling, self.coupling.of_species());
+        let most_of = |values: Vec<f64>| -> Vec<f64> {
+            let of_group =
+                |species: &Vec<usize>| species.iter().map(|s| values[*s]).fold(0.0, f64::max);
+            coupling.groups.iter().map(of_group).collect()
+        };
+        let beyond = most_of(self.beyond(times));
+        let sizes = before.groups.iter().zip(&beyond).map(|(group, x)| group.explained.max(*x));
+        let sizes: Vec<f64> = sizes.collect();
         // Values that have grown say nothing about what has made them grow.
-        let clip = |values: &[f64], most: f64| -> Vec<f64> {
-            values.iter().map(|value| value.clamp(-most, most)).collect()
+        let clip = |values: &[f64], groups: &[usize], factor: f64| -> Vec<f64> {
+            let most = groups.iter().map(|group| factor * sizes[*group]);
+            values.iter().zip(most).map(|(value, most)| value.clamp(-most, most)).collect()
         };
         let symbols = self.waves_at_rest(problem, [0.0, 1.0].into_iter());
         let fastest = symbols[1].laplacian.iter().fold(0.0_f64, |most, s| most.max(s.abs()));
         let clipped = |state: &State| State {
             cell: state.cell,
-            values: clip(&state.values, size),
-            laplacians: clip(&state.laplacians, size * fastest),
-            beyond: clip(&state.beyond, size * fastest.max(1.0).powi(2)),
+            values: clip(&state.values, &of_species, 1.0),
+            laplacians: clip(&state.laplacians, &of_species, fastest),
+            beyond: clip(&state.beyond, &coupling.of_potential, fastest.max(1.0).powi(2)),
         };
         let states: Vec<State> = before.states.iter().chain(&now.states).map(clipped).collect();
-        let is_signed = before.states.iter().flat_map(|state| &state.values).any(|x| *x < 0.0);
-        let signs: &[f64] = if is_signed { &[1.0, -1.0] } else { &[1.0] };
+        let is_signed = |species: &Vec<usize>| {
+            before.states.iter().any(|state| species.iter().any(|s| state.values[*s] < 0.0))
+        };
+        let is_signed: Vec<bool> = coupling.groups.iter().map(is_signed).collect();
+        let signs: &[f64] = if is_signed.contains(&true) { &[1.0, -1.0] } else { &[1.0] };
 
         let (rhs, _) = problem.model.bound();
         let of_rates = if rhs.uses_time() { times } else { &times[..1] };
-        let (mut rates, mut exchange) = (vec![0.0_f64; of_rates.len()], 0.0_f64);
+        let mut rates = vec![vec![0.0_f64; of_rates.len()]; sizes.len()];
+        let mut exchanges = vec![0.0_f64; sizes.len()];
         let mut y = Vec::new();
         for state in &states {
             let place = [0, 1, 2].map(|axis| problem.grid.centre(axis, state.cell[axis]));
@@ -168,55 +211,69 @@ impl Judge {
                 y.extend(state.values.iter().chain(&state.laplacians).map(|x| scale * x));
                 y.extend(place);
                 y.extend(state.beyond.iter().map(|x| scale * x));
-                for (t, rate) in of_rates.iter().zip(&mut rates) {
-                    for (value, own) in y.iter().zip(rhs.eval(*t, &y, &[])) {
+                for (k, t) in of_rates.iter().enumerate() {
+                    let own = rhs.eval(*t, &y, &[]);
+                    for ((value, own), group) in y.iter().zip(own).zip(&of_species) {
                         // What takes a value back to zero makes it no larger.
-                        let own = if value.abs() > SMALL * size {
+                        let own = if value.abs() > SMALL * sizes[*group] {
                             own * value.signum()
                         } else {
                             own.abs()
                         };
-                        *rate = if own.is_finite() { rate.max(own) } else { *rate };
+                        let rate = &mut rates[*group][k];
+                        if own.is_finite() && (scale >= 0.0 || is_signed[*group]) {
+                            *rate = rate.max(own);
+                        }
                     }
                 }
             }
             for parts in self.linear.at(problem, state, now.t) {
-                exchange = exchange.max(parts.exchange(&symbols[0], &symbols[1]));
+                for (exchange, species) in exchanges.iter_mut().zip(&coupling.groups) {
+                    *exchange = exchange.max(parts.exchange(species, &symbols[0], &symbols[1]));
+                }
             }
         }
-        if let Some(speeds) = self.speeds(problem, times) {
-            exchange += 2.0 * speeds.iter().sum::<f64>();
-        }
-        if beyond > 0.0 {
-            exchange += before.radius;
-        }
-        let rate = mean(&rates) + self.sources(problem, times)?;
-        Ok(before.grown_to(now) * (size * (1.0 + exchange * dt) + rate * dt))
+        let speeds = self.speeds(problem, times);
+        let by_velocity = speeds.map_or(0.0, |speeds| 2.0 * speeds.iter().sum::<f64>());
+        let sources = self.sources(problem, times)?;
+        let made = |group: usize| {
+            let mut exchange = exchanges[group] + by_velocity;
+            if beyond[group] > 0.0 {
+                exchange += before.groups[group].radius;
+            }
+            let sources = coupling.groups[group].iter().map(|s| sources[*s]).sum::<f64>();
+            let rate = mean(&rates[group]) + sources;
+            before.grown_to(now, group) * (sizes[group] * (1.0 + exchange * dt) + rate * dt)
+        };
+        Ok((0..sizes.len()).map(made).collect())
     }
 
-    /// The largest value that is given at boundaries at some times.
-    fn beyond(&self, times: &[f64]) -> f64 {
-        let ghosts = |t: &f64| -> Vec<Ghost<f64>> {
-            self.boundaries.iter().flat_map(|b| b.at::<f64>(*t).into_iter().flatten()).collect()
-        };
+    /// The largest value that is given at boundaries at some times, for each species.
+    fn beyond(&self, times: &[f64]) -> Vec<f64> {
         let shift = |ghost: Ghost<f64>| match ghost {
             Ghost::Affine { shift, .. } => shift.abs(),
             _ => 0.0,
         };
-        times.iter().flat_map(ghosts).map(shift).filter(|x| x.is_finite()).fold(0.0, f64::max)
+        let of_species = |boundaries: &SpeciesBoundaries| {
+            let ghosts = times.iter().flat_map(|t| boundaries.at::<f64>(*t).into_iter().flatten());
+            ghosts.map(shift).filter(|x| x.is_finite()).fold(0.0, f64::max)
+        };
+        self.boundaries.iter().map(of_species).collect()
     }
 
-    /// What sources in single cells add, all of them together, as a mean over some times [1/time].
-    fn sources(&self, problem: &Problem, times: &[f64]) -> Result<f64, Error> {
-        let mut sum = 0.0;
+    /// What sources in single cells add to each species, all of them together, as a mean over some times [1/time].
+    fn sources(&self, problem: &Problem, times: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut sums = vec![0.0; self.boundaries.len()];
         for source in &problem.sources {
             let name = PointSource::argument(&source.species, "rate");
             let rate = source.rate.bind(problem.model.params(), name)?;
             let rates = times.iter().map(|t| rate.at(*t).abs());
             let rates: Vec<f64> = rates.map(|x| if x.is_finite() { x } else { 0.0 }).collect();
-            sum += mean(&rates);
+            if let Some(s) = problem.model.species().iter().position(|s| *s == source.species) {
+                sums[s] += mean(&rates);
+            }
         }
-        Ok(sum)
+        Ok(sums)
     }
 
     /// With what power of the values derivatives of F change, where all become larger together: 2 of u³, and at least that.

@@ -10,8 +10,8 @@ use odeum_ode::{Error, Scalar};
 /// Times of a span.
 const TIMES: usize = 33;
 
-/// The largest step of forward Euler whose anti-diffusion w²Δt/2 is at most the diffusion along each axis, where Koren's scheme, which
-/// adds next to none, carries species: 2D/w², with the least D of these and the largest w. `None` where nothing is carried so.
+/// The largest step of forward Euler whose anti-diffusion w²Δt/2 is at most half of the diffusion along each axis, where Koren's scheme, which
+/// adds next to none, carries species: D/w², with the least D of these and the largest w. `None` where nothing is carried so.
 ///
 /// # Errors
 /// As [`stability`](crate::stability).
@@ -35,5 +35,5 @@ pub fn sharpening_step<T: Scalar>(
     let states = judge.places.look(of, &values, &[start], Care::Brief)?;
     let matrices = states.iter().flat_map(|state| judge.linear.at(problem, state, start));
     let least = matrices.map(|parts| parts.least_carried()).fold(f64::INFINITY, f64::min);
-    Ok((fastest > 0.0).then(|| 2.0 * least.max(0.0) / fastest.powi(2)))
+    Ok((fastest > 0.0).then(|| least.max(0.0) / fastest.powi(2)))
 }

@@ -6,9 +6,7 @@
 //! diffuses, limits a step that the spectral radius would allow.
 //!
 //! Near the imaginary axis no region but that of SSPRK3 has room: other methods make waves that decay
-//! slowly, or not at all, grow at any step. How fast they may is the [`slack`].
-//!
-//! [`slack`]: Spectrum::largest_step
+//! slowly, or not at all, grow at any step. How fast they may is the [`Slack`].
 
 use crate::time::coefficients::Amplification;
 use crate::time::eigen::Complex;
@@ -24,6 +22,9 @@ const PER_OCTAVE: f64 = 16.0;
 /// Slow ones by their sizes: what is kept of those in between differs by 2 % of their limit.
 const SLOW_PER_OCTAVE: f64 = 64.0;
 
+/// Oscillations whose sizes differ by a factor of four at most are about as fast.
+const AS_FAST: i32 = 2 * SLOW_PER_OCTAVE as i32;
+
 /// |R| that counts as one.
 pub(super) const ONE: f64 = 1.0 + 1e-9;
 
@@ -33,10 +34,27 @@ pub(super) const RESOLVED: f64 = 0.5;
 /// From a step that is tried to the next.
 const RATIO: f64 = 1.1;
 
-/// Eigenvalues that turn while they decay slowly, or not at all [1/time]: of those with about the same
-/// size the one that decays least.
+/// How fast waves that decay slowly, or not at all, may be made to grow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slack {
+    /// At least [1/time].
+    pub(crate) floor: f64,
+    /// Or as fast as oscillations about as fast grow by themselves.
+    pub(crate) as_others: bool,
+}
+
+/// Eigenvalues that turn while they decay slowly, or not at all [1/time], told apart by their sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Slow(BTreeMap<i32, Complex>);
+pub(crate) struct Slow(BTreeMap<i32, OfSize>);
+
+/// Those of about the same size.
+#[derive(Clone, Debug, PartialEq)]
+struct OfSize {
+    /// The one that decays least.
+    least: Complex,
+    /// How fast the one grows that grows fastest; zero where none does.
+    growth: f64,
+}
 
 /// How fast a wave decays; zero where it grows.
 fn decay_rate(value: &Complex) -> f64 {
@@ -52,22 +70,34 @@ impl Slow {
         if !(turns && 2.0 * decay_rate(&value) < RESOLVED * size) {
             return false;
         }
-        let least = self.0.entry((SLOW_PER_OCTAVE * size.log2()) as i32).or_insert(value);
-        if decay_rate(&value) < decay_rate(least) {
-            *least = value;
+        let of_size = (SLOW_PER_OCTAVE * size.log2()) as i32;
+        let own = self.0.entry(of_size).or_insert(OfSize { least: value, growth: 0.0 });
+        if decay_rate(&value) < decay_rate(&own.least) {
+            own.least = value;
         }
+        own.growth = own.growth.max(value.re);
         true
     }
 
+    /// Those that decay least, each with how fast it may be made to grow [1/time].
+    fn least(&self, slack: Slack) -> impl Iterator<Item = (Complex, f64)> + '_ {
+        self.0.iter().map(move |(of_size, own)| {
+            let alike = of_size - AS_FAST..=of_size + AS_FAST;
+            let others = if slack.as_others { Some(self.0.range(alike)) } else { None };
+            let growths = others.into_iter().flatten().map(|(_, other)| other.growth);
+            (own.least, growths.fold(slack.floor, f64::max))
+        })
+    }
+
     /// The largest step of forward Euler: that to which it lets none grow, or where it resolves a
-    /// wave that by which it grows no faster than `slack`.
-    pub(crate) fn euler(&self, slack: f64) -> f64 {
-        let limit = |value: &Complex| {
-            let (size, decaying) = (value.abs(), decay_rate(value));
+    /// wave that by which it grows no faster than it may.
+    pub(crate) fn euler(&self, slack: Slack) -> f64 {
+        let limit = |(value, slack): (Complex, f64)| {
+            let (size, decaying) = (value.abs(), decay_rate(&value));
             let grows = 2.0 * (decaying + slack) / size;
             (2.0 * decaying / size).max(RESOLVED.min(grows)) / size
         };
-        self.0.values().map(limit).fold(f64::INFINITY, f64::min)
+        self.least(slack).map(limit).fold(f64::INFINITY, f64::min)
     }
 }
 
@@ -94,21 +124,21 @@ impl Spectrum {
     }
 
     /// The largest step up to `most` such that it, and all smaller ones, let no eigenvalue that decays
-    /// grow, and slow ones no faster than by themselves and `slack` [1/time]; `most` is what the
+    /// grow, and slow ones no faster than by themselves and `slack`; `most` is what the
     /// spectral radius allows.
-    pub(crate) fn largest_step(&self, method: Method, radius: f64, most: f64, slack: f64) -> f64 {
+    pub(crate) fn largest_step(&self, method: Method, radius: f64, most: f64, slack: Slack) -> f64 {
         if self.decaying.is_empty() && self.slow.0.is_empty() {
             return most;
         }
+        let slow: Vec<(Complex, f64)> = self.slow.least(slack).collect();
         let stable = |h: f64| {
             let one = Amplification::new(method, method.stages(h, radius));
-            let within = |value: &Complex| {
+            let within = |(value, slack): &(Complex, f64)| {
                 let grows = h * MARGIN * (value.re.max(0.0) + slack);
                 one.of(value.scale(h * MARGIN)).ln() <= grows + (ONE - 1.0)
             };
             let mut seen = self.decaying.values().filter(|value| h * value.abs() > RESOLVED);
-            seen.all(|value| one.of(value.scale(h * MARGIN)) <= ONE)
-                && self.slow.0.values().all(within)
+            seen.all(|value| one.of(value.scale(h * MARGIN)) <= ONE) && slow.iter().all(within)
         };
         let mut low = (RESOLVED / radius).min(most);
         let least = low * 1e-9;
@@ -130,5 +160,25 @@ impl Spectrum {
             low = high;
         }
         most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn oscillations_excuse_those_that_are_about_as_fast() {
+        let mut slow = Slow::default();
+        // One that grows, one that grows without a turn, and undamped ones.
+        assert!(slow.add(Complex::new(0.3, 1.0)) && !slow.add(Complex::new(1.0, 0.0)));
+        for size in [0.2, 1.0, 3.8, 4.4] {
+            slow.add(Complex::new(0.0, size));
+        }
+        let by_size = |as_others: bool| -> Vec<f64> {
+            slow.least(Slack { floor: 0.01, as_others }).map(|(_, slack)| slack).collect()
+        };
+        assert_eq!(by_size(false), [0.01; 5]);
+        assert_eq!(by_size(true), [0.01, 0.3, 0.3, 0.3, 0.01]);
     }
 }

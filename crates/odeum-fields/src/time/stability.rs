@@ -16,12 +16,13 @@ use crate::problem::quantity::{Quantity, TimeDependent};
 use crate::problem::stencil::Stencil;
 use crate::problem::{Advection, Problem, Velocity};
 use crate::time::coefficients::Amplification;
+use crate::time::coupling::Coupling;
 use crate::time::effort::{Effort, Waves, most_important};
 use crate::time::eigen::{Complex, eigenvalues};
 use crate::time::linearised::{Linear, Parts, Wave};
 use crate::time::method::Method;
 use crate::time::places::{Care, Places};
-use crate::time::spectrum::{Slow, Spectrum};
+use crate::time::spectrum::{Slack, Slow, Spectrum};
 use crate::time::wave_line::{Line, climb, points};
 use odeum_ode::{Error, Scalar};
 use std::collections::HashSet;
@@ -32,9 +33,9 @@ use std::f64::consts::PI;
 pub struct Stability {
     /// The largest stable step of forward Euler \[time\]: for every damped eigenvalue
     /// −2 Re λ/|λ|²; infinite when nothing limits it. Waves that are weakly damped, or not at
-    /// all, forward Euler makes grow: by a step that resolves them (|hλ| ≤ ½) no faster than the
-    /// fastest growth that there is, or by a tenth in the whole span. Where something grows by itself no
-    /// larger than 2/[`growth`](Stability::growth): of that a step sees nothing. With a velocity also no
+    /// all, forward Euler makes grow: by a step that resolves them (|hλ| ≤ ½) no faster than
+    /// oscillations of coupled species grow by themselves that are about as fast, or by a tenth in the whole span. Where something
+    /// grows by itself no larger than 2/[`growth`](Stability::growth): of that a step sees nothing. With a velocity also no
     /// larger than keeps new extrema away where the scheme is Koren's.
     pub euler: f64,
     /// The largest |λ| [1/time].
@@ -46,14 +47,12 @@ pub struct Stability {
     /// The largest step of forward Euler that keeps positive values positive, of problems where
     /// a velocity blows and every cell gains from its neighbours only \[time\].
     pub positive: Option<f64>,
-    /// What limits methods with stages beside the radius.
-    pub(crate) turning: Spectrum,
-    /// What limits forward Euler but for slow waves, and these.
+    /// What limits forward Euler but for slow waves.
     decaying: f64,
-    slow: Slow,
-    /// How fast slow waves may be made to grow [1/time], and that of the span alone.
-    slack: f64,
+    /// How fast slow waves may be made to grow whatever grows by itself [1/time].
     pub(crate) floor: f64,
+    /// Of each group of coupled species.
+    pub(super) groups: Vec<Limits>,
 }
 
 impl Stability {
@@ -62,13 +61,13 @@ impl Stability {
     /// beside the radius: their stages widen the stable range along the real axis alone. Zero where
     /// no step is stable, as of waves that never decay by any method but SSPRK3 over an endless span.
     pub fn largest_step(&self, method: Method) -> f64 {
-        self.largest(method, self.slack)
+        self.largest(method, Slack { floor: self.floor, as_others: true })
     }
 
     /// The same of a moment, where a wave that decays slowly now is not taken to do so for long: steps
     /// that resolve it are stable.
     pub(crate) fn largest_of_moment(&self, method: Method) -> f64 {
-        self.largest(method, f64::INFINITY)
+        self.largest(method, Slack { floor: f64::INFINITY, as_others: false })
     }
 
     /// What a [fraction](crate::Steps::Fraction) is one of \[time\]: the largest stable step, and where
@@ -87,26 +86,41 @@ impl Stability {
 
     /// Whether slow waves limit a method: by the more, the longer the span is.
     pub(crate) fn depends_on_span(&self, method: Method) -> bool {
-        self.largest(method, self.growth) < self.largest_of_moment(method)
+        let endless = Slack { floor: 0.0, as_others: true };
+        self.largest(method, endless) < self.largest_of_moment(method)
     }
 
     /// What to do where weakly damped waves limit a method.
     pub fn remedy(&self, method: Method) -> Option<String> {
         let (own, of_moment) = (self.largest_step(method), self.largest_of_moment(method));
-        let other = self.largest_step(Method::Ssprk3);
-        let better = method != Method::Ssprk3 && own < of_moment && other > 3.0 * own;
-        better.then(|| {
-            let name = method.name();
-            format!("{name} makes weakly damped waves grow: ssprk3 takes steps to {other:.6e}")
-        })
+        let better = own < of_moment && self.largest_step(Method::Ssprk3) > 3.0 * own;
+        better.then(|| self.other_method(method)).flatten()
     }
 
-    fn largest(&self, method: Method, slack: f64) -> f64 {
+    /// The same where steps of size `h` by a method make weakly damped waves grow by more than a tenth in the whole span, if only as
+    /// fast as others grow by themselves.
+    pub fn waves_grow(&self, method: Method, h: f64) -> Option<String> {
+        let own = self.largest(method, Slack { floor: self.floor, as_others: false });
+        (h > own * (1.0 + 1e-9)).then(|| self.other_method(method)).flatten()
+    }
+
+    fn other_method(&self, method: Method) -> Option<String> {
+        let (name, largest) = (method.name(), self.largest_step(Method::Ssprk3));
+        let text = || {
+            format!("{name} makes weakly damped waves grow: ssprk3 takes steps to {largest:.6e}")
+        };
+        (method != Method::Ssprk3).then(text)
+    }
+
+    fn largest(&self, method: Method, slack: Slack) -> f64 {
         let unseen = UNSEEN / self.growth;
-        let euler = self.decaying.min(self.slow.euler(slack)).min(unseen);
+        let slow = self.groups.iter().map(|group| group.slow.euler(slack));
+        let euler = slow.fold(self.decaying.min(unseen), f64::min);
         let by_stages = || {
             let most = method.reach_of(self.radius).min(unseen);
-            self.turning.largest_step(method, self.radius, most, slack)
+            self.groups.iter().fold(most, |most, group| {
+                group.turning.largest_step(method, self.radius, most, slack)
+            })
         };
         match method {
             Method::Euler => euler,
@@ -215,6 +229,7 @@ pub(crate) fn floor_over(length: f64) -> f64 {
 /// A problem made ready to be judged.
 pub(crate) struct Judge {
     pub(super) linear: Linear,
+    pub(super) coupling: Coupling,
     pub(super) places: Places,
     pub(super) boundaries: Vec<SpeciesBoundaries>,
     /// Of each species, and of potentials.
@@ -271,7 +286,8 @@ impl Judge {
             let n = grid.shape()[axis];
             (n > 1).then(|| (halves * PI / n as f64).min(PI))
         });
-        Ok(Judge { linear, places, boundaries, cosines, velocity, longest })
+        let coupling = Coupling::new(problem);
+        Ok(Judge { linear, coupling, places, boundaries, cosines, velocity, longest })
     }
 
     /// Whether limits depend on the values of the field, or on the time.
@@ -353,14 +369,7 @@ impl Judge {
                 if linear.by_cell() { &states[..] } else { states.get(..1).unwrap_or(&states) };
             times.extend(self.places.extreme_times(problem, distinct, &moments));
         }
-        let mut limits = Limits {
-            decaying: f64::INFINITY,
-            radius: 0.0,
-            growth: 0.0,
-            growing: 0.0,
-            slow: Slow::default(),
-            turning: Spectrum::default(),
-        };
+        let mut is_beyond_numbers = false;
         // Of linear equations the matrices are the same in many cells.
         let mut seen = HashSet::new();
         let mut matrices = Vec::new();
@@ -368,7 +377,7 @@ impl Judge {
             for state in &states {
                 for parts in linear.at(problem, state, t) {
                     if !parts.is_finite() && linear.overflows(problem, state, t) {
-                        limits.allow_nothing();
+                        is_beyond_numbers = true;
                     }
                     if seen.insert(parts.bits()) {
                         matrices.push(parts);
@@ -388,7 +397,18 @@ impl Judge {
         let lines = self.lines(problem, velocity, &set);
         let count = waves.len() + lines.iter().map(|line| line.waves.len()).sum::<usize>();
         let matrices = most_important(matrices, effort.matrices(count), &waves);
-        limits.look(&matrices, &waves, &lines);
+        let of_group = |species: &Vec<usize>| {
+            let mut limits = Limits::default();
+            if is_beyond_numbers {
+                limits.allow_nothing();
+            }
+            limits.look((&matrices, species), &waves, &lines);
+            limits
+        };
+        let groups: Vec<Limits> = self.coupling.groups.iter().map(of_group).collect();
+        let least = |of: fn(&Limits) -> f64| groups.iter().map(of).fold(f64::INFINITY, f64::min);
+        let most = |of: fn(&Limits) -> f64| groups.iter().map(of).fold(0.0, f64::max);
+        let mut decaying = least(|group| group.decaying);
         let mut positive = None;
         if let Some(speed) = velocity {
             let rate = self.rate(problem, speed, spread);
@@ -396,24 +416,20 @@ impl Judge {
                 positive = Some(1.0 / rate);
             }
             if problem.advection == Advection::Koren {
-                limits.decaying = limits.decaying.min(1.0 / rate);
+                decaying = decaying.min(1.0 / rate);
             }
         }
-        let Limits { decaying, radius, growth, growing, slow, turning } = limits;
-        let slack = floor.max(growth);
-        let euler = decaying.min(slow.euler(slack)).min(UNSEEN / growth);
-        let limits = Stability {
-            euler,
-            radius,
-            growth,
-            growing,
+        let mut limits = Stability {
+            euler: 0.0,
+            radius: most(|group| group.radius),
+            growth: most(|group| group.growth),
+            growing: most(|group| group.growing),
             positive,
-            turning,
             decaying,
-            slow,
-            slack,
             floor,
+            groups,
         };
+        limits.euler = limits.largest_step(Method::Euler);
         Ok((limits, states))
     }
 
@@ -656,14 +672,35 @@ fn extremes(f: impl Fn([f64; 3]) -> f64, between: &Cosines) -> [f64; 2] {
     corners.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(x), b.max(x)])
 }
 
-struct Limits {
+/// What limits the steps of coupled species [1/time], as of [`Stability`].
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Limits {
+    /// The largest step of forward Euler but for slow waves \[time\].
     decaying: f64,
-    radius: f64,
-    growth: f64,
+    pub(super) radius: f64,
+    pub(super) growth: f64,
     growing: f64,
+    /// What limits forward Euler beside that, and methods with stages beside the radius.
     slow: Slow,
     turning: Spectrum,
 }
+
+impl Default for Limits {
+    /// Those of nothing.
+    fn default() -> Limits {
+        Limits {
+            decaying: f64::INFINITY,
+            radius: 0.0,
+            growth: 0.0,
+            growing: 0.0,
+            slow: Slow::default(),
+            turning: Spectrum::default(),
+        }
+    }
+}
+
+/// Linearisations about some states, and the species that are looked at.
+type Matrices<'a> = (&'a [Parts], &'a [usize]);
 
 /// What a wave is along one axis, where w/h is 1.
 struct Phase {
@@ -689,12 +726,13 @@ impl Limits {
     }
 
     /// Lowers the limits by the eigenvalues of some matrices on these waves, and on the wave that grows fastest of those on lines.
-    fn look(&mut self, matrices: &[Parts], waves: &[Wave], lines: &[Line<'_>]) {
+    fn look(&mut self, (matrices, species): Matrices<'_>, waves: &[Wave], lines: &[Line<'_>]) {
         let mut best: Option<(f64, &Parts, &Line<'_>, usize)> = None;
         for parts in matrices {
-            let growths: Vec<f64> = waves.iter().map(|wave| self.add(parts, wave)).collect();
+            let mut add = |wave: &Wave| self.add(parts, species, wave);
+            let growths: Vec<f64> = waves.iter().map(&mut add).collect();
             for line in lines {
-                let own: Vec<f64> = line.waves.iter().map(|wave| self.add(parts, wave)).collect();
+                let own: Vec<f64> = line.waves.iter().map(&mut add).collect();
                 for (k, growth) in own.iter().enumerate() {
                     let before = if k == 0 { growths[0] } else { own[k - 1] };
                     let is_peak = *growth > before && own.get(k + 1).is_none_or(|g| growth >= g);
@@ -707,7 +745,7 @@ impl Limits {
         if let Some((_, parts, line, k)) = best {
             let number = |k: usize| line.numbers[k.min(line.numbers.len() - 1)];
             let between = (number(k.saturating_sub(1)), number(k + 1));
-            climb(between, |number| self.add(parts, &(line.of)(number)));
+            climb(between, |number| self.add(parts, species, &(line.of)(number)));
         }
     }
 
@@ -720,12 +758,12 @@ impl Limits {
     }
 
     /// Lowers the limits by the eigenvalues of a wave, of which it returns the largest real part.
-    fn add(&mut self, parts: &Parts, wave: &Wave) -> f64 {
-        let n = parts.species;
+    fn add(&mut self, parts: &Parts, species: &[usize], wave: &Wave) -> f64 {
+        let n = species.len();
         let mut fastest = f64::NEG_INFINITY;
         let uniform = wave.laplacian.iter().chain(&wave.star).all(|symbol| *symbol == 0.0)
             && wave.velocity == Complex::default();
-        for value in eigenvalues(&mut parts.matrix(wave, wave.velocity), n) {
+        for value in eigenvalues(&mut parts.matrix(species, wave, wave.velocity), n) {
             let size = value.abs();
             if !size.is_finite() {
                 // A derivative that is not finite says nothing about the size of a step.
@@ -747,7 +785,7 @@ impl Limits {
         if let Some(third) = wave.third
             && !uniform
         {
-            for value in eigenvalues(&mut parts.matrix(wave, third), n) {
+            for value in eigenvalues(&mut parts.matrix(species, wave, third), n) {
                 let size = value.abs();
                 if size.is_finite() {
                     fastest = fastest.max(value.re);

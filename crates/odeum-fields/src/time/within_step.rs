@@ -247,18 +247,21 @@ impl Judge {
                 times.iter().map(|t| self.linear.at(problem, state, *t)).collect();
             for which in 0..at[0].len() {
                 for k in 0..count_blown + rest {
-                    let matrices = |symbol: &dyn Fn(&Wave) -> Complex| -> Vec<Vec<Complex>> {
-                        let of = |(at, parts): (usize, &Vec<Parts>)| {
+                    let growth = |species: &Vec<usize>, symbol: fn(&Wave) -> Complex| {
+                        let of = |(at, parts): (usize, &Vec<Parts>)| -> Vec<Complex> {
                             let wave = wave(k, at);
-                            let matrix = parts[which].matrix(wave, symbol(wave));
+                            let matrix = parts[which].matrix(species, wave, symbol(wave));
                             matrix.into_iter().map(|value| value.scale(h)).collect()
                         };
-                        at.iter().enumerate().map(of).collect()
+                        let z: Vec<Vec<Complex>> = at.iter().enumerate().map(of).collect();
+                        growth_of(step, &z, species.len())
                     };
-                    worst = worst.max(growth_of(step, &matrices(&|wave| wave.velocity), n));
-                    if wave(k, 0).third.is_some() {
-                        let third = matrices(&|wave| wave.third.unwrap_or_default());
-                        worst = worst.max(growth_of(step, &third, n));
+                    for species in &self.coupling.groups {
+                        worst = worst.max(growth(species, |wave| wave.velocity));
+                        if wave(k, 0).third.is_some() {
+                            worst =
+                                worst.max(growth(species, |wave| wave.third.unwrap_or_default()));
+                        }
                     }
                 }
             }

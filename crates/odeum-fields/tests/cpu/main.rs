@@ -28,5 +28,6 @@ mod stabilised;
 mod subnormal;
 mod symmetry;
 mod thin;
+mod undamped;
 mod units;
 mod unseen;

@@ -60,6 +60,24 @@ fn thresholds_that_nothing_announces() {
     assert!(is_unstable(&run(equations, (16, values), (RKL2, Steps::Fixed(0.02)), 0.7)));
 }
 
+/// What a window makes of a species that is not coupled to the largest: w was -3e7 beside an n of 1e25, with success.
+#[test]
+fn large_species_hide_no_others() {
+    let window = "0.1*lap(w) + 10000*select(u > 0.5, select(u < 0.508, 1, 0), 0)*(1 - w)";
+    let equations = [("u", "1"), ("w", window), ("n", "0.1*lap(n)")];
+    let problem = Problem::new(model(&equations), Grid::new([32, 1, 1], 1.0).unwrap());
+    let field = Field::<f64>::from_fn(&problem.grid, 3, |s, [x, ..]| match s {
+        0 => 0.0,
+        1 => 0.5 + 0.3 * (0.3 * x).cos(),
+        _ => 1e25,
+    });
+    let options = Options::euler(0.001);
+    let mut simulation =
+        Simulation::new(&problem, field.unwrap(), 0.0, &options, one_thread()).unwrap();
+    let outcome = simulation.advance_to(1.5).unwrap();
+    assert!(matches!(outcome, Outcome::Unstable(_)), "{outcome:?}");
+}
+
 /// States that are passed between two judgements, or within a step: w stayed at 1e13 and 1e8, with success.
 #[test]
 fn windows_between_judgements() {
