@@ -171,6 +171,15 @@ impl<L: Lanes> Weights<L> {
         }
     }
 
+    /// What component `i` may err by in the state `y`, whatever it was before and its slope.
+    #[inline(always)]
+    pub(crate) fn scale_at(&self, i: usize, y: L) -> L {
+        match self.norm {
+            Norm::WeightedRms => self.scale(i, y, y),
+            Norm::StateAndRate => self.rtol * (y.abs() + L::lit(TINY)),
+        }
+    }
+
     /// The norm of `by` times errors \[n\], each component times its [inverse scale](Self::inverse_scale);
     /// NaN when a component is. Products are squared: vectors may be of any size where the norm is not.
     #[inline(always)]

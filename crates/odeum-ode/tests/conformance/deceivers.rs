@@ -295,6 +295,56 @@ pub(crate) fn saddles_are_left<T: Precision>(subject: &Subject) {
     }
 }
 
+/// A chain of decays, and what is eliminated at a rate that saturates.
+struct Decays;
+
+impl Decays {
+    const START: [f64; 3] = [1.0, 0.5, 1.0];
+
+    /// From the start, at t.
+    fn exact(t: f64) -> [f64; 3] {
+        let [a, b] = [1.0, 0.5].map(|rate: f64| (-rate * t).exp());
+        // c + ln c = 1 − t.
+        let c = (0..60).fold((1.0 - t).exp(), |c: f64, _| (1.0 - t - c).exp());
+        [a, 2.5 * b - 2.0 * a, c]
+    }
+}
+
+impl System for Decays {
+    fn dim(&self) -> usize {
+        3
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = -y[0];
+        dydt[1] = y[0] - R::lit(0.5) * y[1];
+        dydt[2] = -y[2] / (R::lit(1.0) + y[2]);
+    }
+}
+
+/// What decays far below what it was, and below the others, keeps its relative accuracy down to the absolute tolerance, though
+/// equations that are linear, or nearly so, show no error of their own to methods that are exact for them.
+pub(crate) fn decays_are_followed<T: Precision>(subject: &Subject) {
+    let method = &subject.method;
+    let power = (f64::from(method.order()) / f64::from(method.error_order() + 1)).min(1.0);
+    for tol in [1e-4, 1e-6] {
+        let tol = tolerance::<T>(tol, 1.0).rtol;
+        let least = if T::EPSILON < 1e-10 { 1e-60 } else { 1e-34 };
+        let options = Options::new(Tolerance::new(tol, least)).max_steps(50_000);
+        for end in [20.0, 60.0] {
+            let start = Decays::START.map(T::from_f64).to_vec();
+            let ensemble = Ensemble::new(3, start, (0.0, end)).unwrap();
+            let solution = subject.solve_recorded(&Decays, &ensemble, method, &options);
+            assert!(solution.all_succeeded(), "{:?}", solution.status);
+            for (y, exact) in solution.y(0).into_iter().zip(Decays::exact(end)) {
+                let error = (y.to_f64() / exact - 1.0).abs();
+                let most = 300.0 * tol.powf(power);
+                assert!(error < most, "{y} for {exact:e} at {end}, {tol:e}: {error:e}");
+            }
+        }
+    }
+}
+
 /// y' = y with y = 0: nothing grows, however fast it would.
 struct Nothing;
 

@@ -45,6 +45,7 @@ macro_rules! conforms {
             conforms!(@deceiver ignitions_are_not_missed, $precision, $($attribute)?);
             conforms!(@deceiver clocks_do_not_drift, $precision, $($attribute)?);
             conforms!(@deceiver saddles_are_left, $precision, $($attribute)?);
+            conforms!(@deceiver decays_are_followed, $precision, $($attribute)?);
             conforms!(@deceiver undisturbed_equilibria_end, $precision, $($attribute)?);
             conforms!(@deceiver inert_unknowns_hide_no_growth, $precision, $($attribute)?);
             conforms!(@deceiver growth_that_begins_later_is_seen, $precision, $($attribute)?);

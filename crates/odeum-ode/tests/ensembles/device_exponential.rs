@@ -82,6 +82,38 @@ fn steps_are_those_of_the_processor() {
     }
 }
 
+/// y' = −1.
+struct Ramp;
+
+impl System for Ramp {
+    fn dim(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, _y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(-1.0);
+    }
+}
+
+/// What comes to zero at the end of the span is nothing, which no tolerance makes out.
+#[test]
+fn ramps_end_at_zero() {
+    if !host::is_available() {
+        return;
+    }
+    let ensemble = Ensemble::new(1, vec![1.0, 0.3], (0.0, 1.0)).unwrap();
+    let ensemble = ensemble.with_spans(vec![(0.0, 1.0), (0.1, 0.4)]).unwrap();
+    for method in methods() {
+        for tolerance in [Tolerance::new(1e-6, 0.0), Tolerance::state_and_rate(1e-6)] {
+            let options = Options::new(tolerance).max_steps(500);
+            for solution in both(&Ramp, &ensemble, &method, &options) {
+                assert!(solution.all_succeeded(), "{method:?}: {:?}", solution.status);
+                assert!((0..2).all(|s| solution.y(s)[0].abs() < 1e-8), "{:?}", solution.y(0));
+            }
+        }
+    }
+}
+
 /// y' = k² z, z' = k² y: from zeros nothing moves, but the Jacobian can have any size.
 struct Coupled;
 

@@ -37,6 +37,15 @@ OD_FN real od_weight(const OdTask &task, int i, real before, real after, real sl
 #endif
 }
 
+// What a component may err by in the state y, whatever it was before and its slope; without rtol as above.
+OD_FN real od_scale_at(const OdTask &task, int i, real y) {
+#if OD_NORM == OD_NORM_RMS
+    return od_fma(od_abs(y), task.rtol, od_atol(task, i));
+#else
+    return od_abs(y) + OD_TINY;
+#endif
+}
+
 // Adds one weighted error.
 OD_FN void od_norm_ratio(OdNorm &n, real ratio) {
 #if OD_NORM == OD_NORM_RMS

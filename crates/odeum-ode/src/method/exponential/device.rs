@@ -3,6 +3,7 @@
 use super::expansion::{self, Expansion, INVERSE_GAMMA, SHIFT, TERMS};
 use super::hessenberg::{HALF, POLES, RESIDUES, Terms};
 use super::krylov;
+use super::stepper::LEFT_OUT;
 use super::{Action, EXP4, Exponential, Tableau};
 use crate::method::device::{GroupKernel, Implicit, KeptJacobian, OnDevice, Subject};
 use odeum_cuda::{Text, literal};
@@ -51,6 +52,7 @@ impl OnDevice for Exponential {
         let tableau = self.tableau;
         text.define("OD_STAGES", tableau.stages());
         text.define("OD_SHIFT", literal(SHIFT));
+        text.define("OD_LEFT_OUT", literal(LEFT_OUT));
         // The vectors are in a loop, so the index is known only at run time.
         text.table_in_memory("real", "od_c(int j)", "j", &row(tableau.c));
         match self.action {

@@ -4,7 +4,7 @@
 // copy of the right-hand side, of products with J and of od_act in the instruction cache. J stays beside its factors:
 // after a rejection nothing is evaluated again.
 //
-// Generated before this file: OD_STAGES, OD_SHIFT, od_c(j).
+// Generated before this file: OD_STAGES, OD_SHIFT, OD_LEFT_OUT, od_c(j).
 
 struct OdExponential {
     bool moved;                 // the state has moved since f and its derivatives were evaluated
@@ -101,15 +101,21 @@ struct OdExponential {
         }
         OdNorm norm;
         od_norm_clear(norm);
+        real fall = real(1);
         OD_OWN(e, i) {
             const real error = sums.at[1][e];
             after[e] = x.y[e] + sums.at[0][e];
+            fall = od_larger(fall, od_scale_at(task, i, x.y[e]) * od_near_recip(od_scale_at(task, i, after[e])));
             od_norm_ratio(norm, error * od_weight(task, i, x.y[e], after[e], step * slope[e]));
             od_norm_finite(norm, after[e]);
             od_norm_finite(norm, error);
         }
-        // What is left out counts as error.
-        attempt.size = od_size_of_norm(od_norm_of_size(od_group_norm(task, g, norm)) + rest);
+        // What is left out counts as error, of the state that it is in: see stepper.rs.
+        const real tick = od_larger(od_abs(step), od_abs(c.t + step)) * OD_EPSILON, most = od_abs(step) / tick;
+        fall = od_group_largest(g, fall);
+        fall = fall < most ? fall : most;
+        const real left_out = od_fma(rest + real(OD_LEFT_OUT), fall - real(1), rest);
+        attempt.size = od_size_of_norm(od_norm_of_size(od_group_norm(task, g, norm)) + left_out);
         return attempt;
     }
 };

@@ -16,7 +16,8 @@
 //! (σI − J)⁻¹, σ = 25/h: one factorisation for each attempt, and as many solves for each vector
 //! as the tolerance requires (about 15 at 10⁻⁴, 20 at 10⁻⁶). [`Action::Krylov`] uses Krylov subspaces
 //! instead, as Curtis et al. do. Both continue lane by lane until the estimated truncation error is
-//! small; the truncation error counts as error of the step.
+//! small; the truncation error counts as error of the step, times the largest factor by which the
+//! scale of a component falls in it.
 //!
 //! # Order and stability
 //! Order 4, error estimate of order 3. The linear part is integrated exactly, whatever its

@@ -6,8 +6,12 @@ use super::{Action, Exponential, Tableau};
 use crate::method::linearised::{Along, Linearised};
 use crate::method::step_matrix::StepMatrix;
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
-use crate::tolerance::{Tolerance, Weights};
-use odeum_core::Lanes;
+use crate::tolerance::{Tolerance, Weights, largest};
+use odeum_core::{Lanes, Scalar};
+
+/// What an attempt counts as left out at least, in parts of a component that falls in it, in the norm of the tolerance
+/// where a step may err by 1.
+pub(super) const LEFT_OUT: f64 = 0.01;
 
 /// How functions of hJ act on vectors, with memory for it.
 enum Actor<L> {
@@ -188,12 +192,20 @@ impl<L: Lanes> Stepper<L> for ExponentialStepper<'_, L> {
             rest = rest + self.act(j, h, pivots.valid);
         }
         let (increment, error_estimate) = self.sums[(stages - 1) * n..].split_at(n);
+        let (weights, slope, one) = (&self.weights, &self.matrix.slope, L::lit(1.0));
+        let mut fall = one;
         for i in 0..n {
             self.candidate[i] = at.y[i] + increment[i];
+            let scales = [at.y[i], self.candidate[i]].map(|y| weights.scale_at(i, y));
+            fall = largest(fall, scales[0] / scales[1]);
         }
-        let (candidate, slope) = (&self.candidate, &self.matrix.slope);
-        let error = self.weights.error_norm(at.y, candidate, error_estimate, slope, h) + rest;
-        self.matrix.attempt(h, SHIFT, &pivots, error)
+        // A state that falls to zero is as near to it as the time is known.
+        let tick = largest(h.abs(), (at.t + h).abs()) * L::lit(L::Scalar::EPSILON);
+        let fall = fall.min(h.abs() / tick);
+        let error = weights.error_norm(at.y, &self.candidate, error_estimate, slope, h);
+        // What is left out is in the scales of the state before. Of a linear equation nothing else is error.
+        let left_out = (rest + L::lit(LEFT_OUT)).mul_add(fall - one, rest);
+        self.matrix.attempt(h, SHIFT, &pivots, error + left_out)
     }
 
     #[inline(always)]
