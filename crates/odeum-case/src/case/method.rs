@@ -185,9 +185,10 @@ fn read_first_step(field: &Field<'_>) -> Option<FirstStep> {
     fraction.map(FirstStep::Fraction)
 }
 
-/// Reads `[tolerance]`.
+/// Reads `[tolerance]`, of a method.
 pub(super) fn read_tolerance(
     section: &Section<'_>,
+    method: Option<&Method>,
     model: Option<&Model>,
     source_spans: &mut SourceSpans,
     findings: &Findings,
@@ -198,7 +199,14 @@ pub(super) fn read_tolerance(
     });
     let norm = section.get("norm").map_or(Some(Norm::WeightedRms), |field| {
         let norms = [("rms", Norm::WeightedRms), ("state-and-rate", Norm::StateAndRate)];
-        field.choice("norms", &norms)
+        let norm = field.choice("norms", &norms)?;
+        match method {
+            Some(method @ Method::Exponential(_)) if norm == Norm::StateAndRate => field.refuse(
+                &format!("the norm \"state-and-rate\" is not for {}: the rate of a stiff equation excuses any error", method.name()),
+                "take `norm = \"rms\"`, or a Rosenbrock method",
+            ),
+            _ => Some(norm),
+        }
     });
     let atol_field = section.get("atol");
     let atol = match (&atol_field, norm) {

@@ -259,7 +259,8 @@ fn read_ensemble(
     let help = format!("add [tolerance] with rtol = 1e-6 and atol = {atol}");
     let tolerance = root.need("tolerance", &help).and_then(|field| field.section());
     let tolerance = tolerance.and_then(|section| {
-        method::read_tolerance(&section, model.as_ref(), &mut source_spans, findings)
+        let method = method.as_ref().map(|spec| &spec.method);
+        method::read_tolerance(&section, method, model.as_ref(), &mut source_spans, findings)
     });
     let run = match root.get("run") {
         Some(field) => {

@@ -259,6 +259,16 @@ fn tolerances_and_options() {
         &["no state `c`", "states: a, b"],
     );
     refused(with("atol = 1e-10", ""), &["`atol` is missing", "as atol = 1e-9"]);
+    let by_rate = with("atol = 1e-10", "norm = \"state-and-rate\"");
+    for name in ["exp4", "exprb43"] {
+        let parts = [
+            &*format!("\"state-and-rate\" is not for {name}"),
+            "--> a.toml:15",
+            "`norm = \"rms\"`",
+        ];
+        refused(by_rate.replace("dopri5", name), &parts);
+    }
+    Folder::new().write("a.toml", by_rate).odeum(&["check", "a.toml"]).well();
     let method = "name = \"dopri5\"";
     refused(with(method, "name = \"dopri\""), &["did you mean `dopri5`?"]);
     refused(with(method, "name = \"dopri5\"\nmax_stages = 5"), &["means nothing to dopri5"]);

@@ -39,7 +39,8 @@
 //! [`Exponential::jacobian`] (exact); [`Exponential::controller`] (integral, safety 0.9, factors 0.2 to 6);
 //! [`Options::growth_limit`](crate::Options::growth_limit), as for
 //! [Rosenbrock methods](super::rosenbrock): beyond hλ = 25 growth would be damped, and the series
-//! converge only up to hλ = 1 or somewhat beyond.
+//! converge only up to hλ = 1 or somewhat beyond. Tolerances of [`Norm::WeightedRms`](crate::Norm) alone: of one stiff equation that follows a
+//! forcing the rate excuses any error in the other norm.
 //!
 //! # Statuses
 //! `Success`, `TerminalEvent`, `MaxSteps`, `MaxEvaluations`, `StepTooSmall`, `NonFinite`,
