@@ -102,6 +102,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
                 "lent",
                 "options",
                 "solution",
+                "slopes",
             ],
             &["controller", "linalg", "problems", "series"],
             &["method"],

@@ -28,9 +28,8 @@ const CALLS: usize = 2;
 /// to compile. Whoever integrates a system many times, or many systems, keeps a [`Solver`].
 ///
 /// # Errors
-/// An argument that cannot be used, or a device that is not there. A system that fails is no
-/// error: see [`Solution::status`]. So is a right-hand side that does not set all of `dydt`: it is evaluated twice at
-/// the first start.
+/// An argument that cannot be used, a device that is not there, or a right-hand side that does not set all of `dydt`, for which it is
+/// evaluated twice at the first start. A system that fails is no error: see [`Solution::status`].
 pub fn solve<T: Scalar, S: System>(
     system: &S,
     ensemble: &Ensemble<T>,

@@ -307,25 +307,6 @@ until = 0.1
     }
 }
 
-/// Balls were drawn before all boxes.
-#[test]
-fn shapes_are_drawn_in_the_order_in_which_they_are_written() {
-    let ball = "balls = [{ centre = [2.0, 2.0, 0.5], radius = 9.0, value = 5.0 }]";
-    let cube = "boxes = [{ from = [0, 0, 0], to = [4, 4, 1], value = 1.0 }]";
-    let folder = Folder::new();
-    for (name, first, then, value) in [("a", ball, cube, 1.0), ("b", cube, ball, 5.0)] {
-        let case = format!(
-            "[system]\nspecies = [\"u\"]\nequations = {{ u = \"0\" }}\n[grid]\nshape = [4, 4, 1]\n\
-             spacing = 1.0\n[initial]\nu = {{ value = 0.0, {first}, {then} }}\n\
-             [time]\nuntil = 1.0\nstep = 1.0\n"
-        );
-        let file = format!("{name}.toml");
-        folder.write(&file, &case).odeum(&["run", &file]).well();
-        let u = npz::read(&folder.path(&format!("{name}.npz")))["u"].f64();
-        assert!(u.iter().all(|u| *u == value), "{name}: {u:?}");
-    }
-}
-
 #[test]
 fn sources_in_parts_of_the_box_give_there_alone() {
     let case = r#"

@@ -235,3 +235,40 @@ fn the_gyroid_is_a_case() {
     assert!((0..u.len()).all(|cell| mask[cell] == 1 || u[cell] == 0.0 || u[cell] == 1.0));
     assert!((0..u.len()).any(|cell| mask[cell] == 1 && u[cell] > 0.9 && cell % 24 > 6));
 }
+
+/// Balls were drawn before all boxes.
+#[test]
+fn shapes_are_drawn_in_the_order_in_which_they_are_written() {
+    let ball = "balls = [{ centre = [2.0, 2.0, 0.5], radius = 9.0, value = 5.0 }]";
+    let cube = "boxes = [{ from = [0, 0, 0], to = [4, 4, 1], value = 1.0 }]";
+    let folder = Folder::new();
+    for (name, first, then, value) in [("a", ball, cube, 1.0), ("b", cube, ball, 5.0)] {
+        let case = format!(
+            "[system]\nspecies = [\"u\"]\nequations = {{ u = \"0\" }}\n[grid]\nshape = [4, 4, 1]\n\
+             spacing = 1.0\n[initial]\nu = {{ value = 0.0, {first}, {then} }}\n\
+             [time]\nuntil = 1.0\nstep = 1.0\n"
+        );
+        let file = format!("{name}.toml");
+        folder.write(&file, &case).odeum(&["run", &file]).well();
+        let u = npz::read(&folder.path(&format!("{name}.npz")))["u"].f64();
+        assert!(u.iter().all(|u| *u == value), "{name}: {u:?}");
+    }
+    let shape = |list: &str, value: f64| {
+        let place = match list {
+            "balls" => "centre = [2.0, 2.0, 0.5]\nradius = 9.0",
+            _ => "from = [0, 0, 0]\nto = [4, 4, 1]",
+        };
+        format!("[[initial.u.{list}]]\n{place}\nvalue = {value:?}\n")
+    };
+    let shapes = [shape("balls", 1.0), shape("boxes", 2.0), shape("balls", 3.0)].concat();
+    folder.write(
+        "c.toml",
+        format!(
+            "[system]\nspecies = [\"u\"]\nequations = {{ u = \"0\" }}\n[grid]\nshape = [4, 4, 1]\n\
+             spacing = 1.0\n[initial.u]\nvalue = 0.0\n{shapes}[time]\nuntil = 1.0\nstep = 1.0\n"
+        ),
+    );
+    folder.odeum(&["run", "c.toml"]).well();
+    let u = npz::read(&folder.path("c.npz"))["u"].f64();
+    assert!(u.iter().all(|u| *u == 3.0), "{u:?}");
+}

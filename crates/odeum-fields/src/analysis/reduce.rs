@@ -3,8 +3,10 @@
 use crate::cpu::engine::Engine;
 use crate::cpu::sweep::Precision;
 use crate::field::Field;
+use crate::problem::Problem;
 use crate::problem::mask::Mask;
-use odeum_ode::{Rkc, Scalar, Tolerance};
+use odeum_core::Argument;
+use odeum_ode::{Error, Rkc, Scalar, Tolerance};
 use rayon::prelude::*;
 
 /// What is known of one species over all cells, or those that belong to the domain.
@@ -106,6 +108,14 @@ pub(crate) fn first_non_finite<T: Scalar>(field: &Field<T>) -> Option<(usize, [u
     let planes = (0..field.species() * nz).into_par_iter().with_min_len(FRACTION.div_ceil(nx * ny));
     let rows = |plane: usize| (0..ny).map(move |y| (plane / nz, y, plane % nz));
     planes.find_map_first(|plane| rows(plane).find_map(|(s, y, z)| non_finite_of(field, (s, y, z))))
+}
+
+/// Refuses a field that a problem is to begin with if its values are not finite.
+pub(crate) fn check_start<T: Scalar>(problem: &Problem, field: &Field<T>) -> Result<(), Error> {
+    let Some((s, cell)) = first_non_finite(field) else { return Ok(()) };
+    let name = problem.model.species().get(s).cloned().unwrap_or_default();
+    let found = format!("{} in cell {cell:?}", field.get(s, cell));
+    Err(Error::input(Argument::new("initial").key(name), found, "must be finite"))
 }
 
 /// The first of a row.

@@ -9,8 +9,6 @@ pub(crate) mod record;
 pub(crate) mod stencil;
 pub(crate) mod text;
 
-use crate::analysis::reduce::first_non_finite;
-use crate::field::Field;
 use crate::problem::boundaries::{Boundaries, End, Face, SpeciesBoundaries};
 use crate::problem::grid::Grid;
 use crate::problem::mask::Mask;
@@ -18,7 +16,7 @@ use crate::problem::model::Model;
 use crate::problem::quantity::{Quantity, TimeDependent};
 use crate::problem::stencil::Stencil;
 use odeum_core::graph::Node;
-use odeum_core::{Argument, Graph, Scalar};
+use odeum_core::{Argument, Graph};
 use odeum_ode::Error;
 
 /// How the divergence of an advective flux is approximated.
@@ -157,14 +155,6 @@ impl Problem {
     /// Number of cells that belong to the domain.
     pub fn cells(&self) -> usize {
         self.mask.as_ref().map_or(self.grid.cells(), Mask::cells)
-    }
-
-    /// Refuses a field to begin with whose values are not finite.
-    pub(crate) fn check_start<T: Scalar>(&self, field: &Field<T>) -> Result<(), Error> {
-        let Some((s, cell)) = first_non_finite(field) else { return Ok(()) };
-        let name = self.model.species().get(s).cloned().unwrap_or_default();
-        let found = format!("{} in cell {cell:?}", field.get(s, cell));
-        Err(Error::input(Argument::new("initial").key(name), found, "must be finite"))
     }
 
     /// Refuses what does not fit together. [`Engine::new`](crate::Engine::new) asks too.

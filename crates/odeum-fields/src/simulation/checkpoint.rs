@@ -213,7 +213,7 @@ impl Clock {
 }
 
 /// First bytes of a checkpoint, with the version of its form.
-const MAGIC: &[u8; 8] = b"odmfld07";
+const MAGIC: &[u8; 8] = b"odmfld08";
 
 /// How many of these bytes are those of all versions.
 const MARK: usize = 6;

@@ -7,7 +7,7 @@ mod growth;
 mod identity;
 mod watch;
 
-use crate::analysis::reduce::Summary;
+use crate::analysis::reduce::{Summary, check_start};
 use crate::backend::{Backend, Snapshot};
 use crate::cpu::engine::Engine;
 use crate::cpu::host::Host;
@@ -480,7 +480,7 @@ fn check<T: Precision>(
         _ => {}
     }
     let clock = clock_of(problem, options, clock)?;
-    problem.check_start(field)?;
+    check_start(problem, field)?;
     let mut control = ControllerState::new(Controller::predictive(), 2);
     control.restore(clock.control);
     Ok((clock, control, judge))

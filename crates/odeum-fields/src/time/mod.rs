@@ -4,6 +4,7 @@ pub(crate) mod coefficients;
 mod coupling;
 mod effort;
 pub(crate) mod eigen;
+mod limits;
 mod linearised;
 pub(crate) mod method;
 pub(crate) mod outgrown;

@@ -123,6 +123,11 @@ impl Spectrum {
         }
     }
 
+    /// As that of slow ones.
+    pub(crate) fn euler(&self, slack: Slack) -> f64 {
+        self.slow.euler(slack)
+    }
+
     /// The largest step up to `most` such that it, and all smaller ones, let no eigenvalue that decays
     /// grow, and slow ones no faster than by themselves and `slack`; `most` is what the
     /// spectral radius allows.

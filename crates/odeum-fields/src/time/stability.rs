@@ -9,6 +9,7 @@
 //! Where the domain is a part of the box the limits are the box's: what solid cells leave out of
 //! the Laplacian cannot raise its largest eigenvalue (docs/src/theory/fields.md, solid cells).
 
+use crate::analysis::reduce::check_start;
 use crate::analysis::sample::{InMemory, State, Values};
 use crate::field::Field;
 use crate::problem::boundaries::{self, SpeciesBoundaries};
@@ -18,12 +19,13 @@ use crate::problem::{Advection, Problem, Velocity};
 use crate::time::coefficients::Amplification;
 use crate::time::coupling::Coupling;
 use crate::time::effort::{Effort, Waves, most_important};
-use crate::time::eigen::{Complex, eigenvalues};
-use crate::time::linearised::{Linear, Parts, Wave};
+use crate::time::eigen::Complex;
+use crate::time::limits::Limits;
+use crate::time::linearised::{Linear, Wave};
 use crate::time::method::Method;
 use crate::time::places::{Care, Places};
-use crate::time::spectrum::{Slack, Slow, Spectrum};
-use crate::time::wave_line::{Line, climb, points};
+use crate::time::spectrum::Slack;
+use crate::time::wave_line::{Line, points};
 use odeum_ode::{Error, Scalar};
 use std::collections::HashSet;
 use std::f64::consts::PI;
@@ -97,11 +99,23 @@ impl Stability {
         better.then(|| self.other_method(method)).flatten()
     }
 
-    /// The same where steps of size `h` by a method make weakly damped waves grow by more than a tenth in the whole span, if only as
-    /// fast as others grow by themselves.
+    /// The same where steps of size `h` by a method make oscillations that no velocity brings grow by more than a tenth in the whole
+    /// span, if only as fast as others grow by themselves. What turns by a velocity alone is a matter of its scheme.
     pub fn waves_grow(&self, method: Method, h: f64) -> Option<String> {
-        let own = self.largest(method, Slack { floor: self.floor, as_others: false });
-        (h > own * (1.0 + 1e-9)).then(|| self.other_method(method)).flatten()
+        let slack = Slack { floor: self.floor, as_others: false };
+        let most = method.reach_of(self.radius).min(UNSEEN / self.growth);
+        let own = self.groups.iter().fold(f64::INFINITY, |own, Limits { at_rest, .. }| {
+            own.min(match method {
+                Method::Euler => at_rest.euler(slack),
+                _ => at_rest.largest_step(method, self.radius, most, slack),
+            })
+        });
+        let other = self.other_method(method).filter(|_| h > own * (1.0 + 1e-9))?;
+        Some(if own > 0.0 {
+            format!("{other}, {} steps to {own:.6e}", method.name())
+        } else {
+            other
+        })
     }
 
     fn other_method(&self, method: Method) -> Option<String> {
@@ -150,8 +164,6 @@ const BY_PLACE: f64 = 3.0;
 const EIGENVALUES: f64 = 25.0;
 /// Steps times a growth that are too large to see it.
 const UNSEEN: f64 = 2.0;
-/// What grows more slowly than this part of its |λ| counts as neutral: rounding makes that much of it.
-const NEUTRAL: f64 = 1e-6;
 /// By how much a wave that does not decay may grow over the span of a run: ln of the factor.
 const BUDGET: f64 = 0.1;
 
@@ -211,7 +223,7 @@ pub fn stability<T: Scalar>(
     problem.grid.check::<T>()?;
     let judge = Judge::new(problem)?;
     field.check(problem.grid.shape(), problem.model.species().len())?;
-    problem.check_start(field)?;
+    check_start(problem, field)?;
     if !span.0.is_finite() || span.1.is_nan() {
         let found = format!("{} to {}", span.0, span.1);
         return Err(Error::input("span", found, "the start must be finite, the end a number"));
@@ -672,36 +684,6 @@ fn extremes(f: impl Fn([f64; 3]) -> f64, between: &Cosines) -> [f64; 2] {
     corners.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(x), b.max(x)])
 }
 
-/// What limits the steps of coupled species [1/time], as of [`Stability`].
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Limits {
-    /// The largest step of forward Euler but for slow waves \[time\].
-    decaying: f64,
-    pub(super) radius: f64,
-    pub(super) growth: f64,
-    growing: f64,
-    /// What limits forward Euler beside that, and methods with stages beside the radius.
-    slow: Slow,
-    turning: Spectrum,
-}
-
-impl Default for Limits {
-    /// Those of nothing.
-    fn default() -> Limits {
-        Limits {
-            decaying: f64::INFINITY,
-            radius: 0.0,
-            growth: 0.0,
-            growing: 0.0,
-            slow: Slow::default(),
-            turning: Spectrum::default(),
-        }
-    }
-}
-
-/// Linearisations about some states, and the species that are looked at.
-type Matrices<'a> = (&'a [Parts], &'a [usize]);
-
 /// What a wave is along one axis, where w/h is 1.
 struct Phase {
     /// Of each species, and of potentials: the mean over both neighbours of a cell in units of its value.
@@ -716,85 +698,5 @@ pub(super) fn count_of(problem: &Problem, set: &Waves) -> usize {
     match problem.velocity {
         None => set.at_rest,
         Some(_) => set.per_axis[axes - 1].pow(axes as u32),
-    }
-}
-
-impl Limits {
-    /// No step is stable about values so large that what follows from them is beyond all numbers.
-    fn allow_nothing(&mut self) {
-        (self.decaying, self.radius) = (0.0, f64::INFINITY);
-    }
-
-    /// Lowers the limits by the eigenvalues of some matrices on these waves, and on the wave that grows fastest of those on lines.
-    fn look(&mut self, (matrices, species): Matrices<'_>, waves: &[Wave], lines: &[Line<'_>]) {
-        let mut best: Option<(f64, &Parts, &Line<'_>, usize)> = None;
-        for parts in matrices {
-            let mut add = |wave: &Wave| self.add(parts, species, wave);
-            let growths: Vec<f64> = waves.iter().map(&mut add).collect();
-            for line in lines {
-                let own: Vec<f64> = line.waves.iter().map(&mut add).collect();
-                for (k, growth) in own.iter().enumerate() {
-                    let before = if k == 0 { growths[0] } else { own[k - 1] };
-                    let is_peak = *growth > before && own.get(k + 1).is_none_or(|g| growth >= g);
-                    if is_peak && best.is_none_or(|(most, ..)| *growth > most) {
-                        best = Some((*growth, parts, line, k));
-                    }
-                }
-            }
-        }
-        if let Some((_, parts, line, k)) = best {
-            let number = |k: usize| line.numbers[k.min(line.numbers.len() - 1)];
-            let between = (number(k.saturating_sub(1)), number(k + 1));
-            climb(between, |number| self.add(parts, species, &(line.of)(number)));
-        }
-    }
-
-    /// Lowers the limits by an eigenvalue of this size.
-    fn grow(&mut self, value: Complex, size: f64) {
-        self.growth = self.growth.max(value.re);
-        if value.re > NEUTRAL * size {
-            self.growing = self.growing.max(size);
-        }
-    }
-
-    /// Lowers the limits by the eigenvalues of a wave, of which it returns the largest real part.
-    fn add(&mut self, parts: &Parts, species: &[usize], wave: &Wave) -> f64 {
-        let n = species.len();
-        let mut fastest = f64::NEG_INFINITY;
-        let uniform = wave.laplacian.iter().chain(&wave.star).all(|symbol| *symbol == 0.0)
-            && wave.velocity == Complex::default();
-        for value in eigenvalues(&mut parts.matrix(species, wave, wave.velocity), n) {
-            let size = value.abs();
-            if !size.is_finite() {
-                // A derivative that is not finite says nothing about the size of a step.
-                if parts.is_finite() {
-                    self.allow_nothing();
-                }
-                continue;
-            }
-            self.radius = self.radius.max(size);
-            fastest = fastest.max(value.re);
-            self.grow(value, size);
-            self.turning.add(value);
-            // Waves that grow do so by themselves.
-            if !self.slow.add(value) && value.re < 0.0 {
-                self.decaying = self.decaying.min(-2.0 * value.re / (size * size));
-            }
-        }
-        // Forward Euler is limited by new extrema instead, and the radius is that of upwind.
-        if let Some(third) = wave.third
-            && !uniform
-        {
-            for value in eigenvalues(&mut parts.matrix(species, wave, third), n) {
-                let size = value.abs();
-                if size.is_finite() {
-                    fastest = fastest.max(value.re);
-                    // By upwinding long waves decay that the scheme lets grow.
-                    self.grow(value, size);
-                }
-                self.turning.add(value);
-            }
-        }
-        fastest
     }
 }

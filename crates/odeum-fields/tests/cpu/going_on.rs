@@ -1,9 +1,9 @@
-//! Going on from a checkpoint by other steps, with another problem, or with a clock that was changed.
+//! Going on from a checkpoint by other steps, with another problem, or with a clock that was changed; and fields that fit no problem.
 
 use crate::common::{model, one_thread};
 use odeum_fields::{
-    Checkpoint, Clock, Counts, Field, Grid, Method, ModelText, Options, Outcome, Problem,
-    Simulation, Steps,
+    Checkpoint, Clock, Counts, Face, Field, Grid, Method, ModelText, Options, Outcome, Problem,
+    Simulation, Steps, stability,
 };
 use odeum_ode::Tolerance;
 use std::ops::ControlFlow;
@@ -196,4 +196,28 @@ fn refusals_say_what_was_given() {
     assert!(atol.contains("3 values") && atol.contains("each of the 1 species"), "{atol}");
     let Err(none) = of(&Options { max_steps: 0, ..Options::euler(0.01) }) else { panic!() };
     assert!(none.contains("max_steps") && none.contains("at least 1"), "{none}");
+}
+
+/// Fields of other grids panicked; what is not finite had limits.
+#[test]
+fn limits_are_those_of_fields_that_fit() {
+    let grid = Grid::new([16, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("c", "0.1 * lap(c)")]), grid);
+    let other = Grid::new([3, 3, 3], 1.0).unwrap();
+    let start = Field::<f64>::from_fn(&grid, 1, |_, [x, ..]| x).unwrap();
+    let mut bad = start.clone();
+    bad.set(0, [5, 0, 0], f64::NAN);
+    for (field, span, words) in [
+        (&Field::zeros(&other, 1).unwrap(), (0.0, 1.0), "field: found [3, 3, 3] cells"),
+        (&Field::zeros(&grid, 2).unwrap(), (0.0, 1.0), "cells of 2 species"),
+        (&bad, (0.0, 1.0), "initial.c: found NaN"),
+        (&start, (f64::NAN, 1.0), "span: found NaN to 1"),
+        (&start, (0.0, f64::NAN), "span: found 0 to NaN"),
+    ] {
+        let error = stability(&problem, field, span).unwrap_err().to_string();
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    let face = Face { axis: 9, high: true };
+    assert_eq!(face.name(), "axis 9 high");
+    assert_eq!(face.argument().to_string(), "boundary.axis_9_high");
 }

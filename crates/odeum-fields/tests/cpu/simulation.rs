@@ -481,30 +481,6 @@ fn step_limits_are_tight() {
     }
 }
 
-/// Fields of other grids panicked; what is not finite had limits.
-#[test]
-fn limits_are_those_of_fields_that_fit() {
-    let grid = Grid::new([16, 1, 1], 1.0).unwrap();
-    let problem = Problem::new(model(&[("c", "0.1 * lap(c)")]), grid);
-    let other = Grid::new([3, 3, 3], 1.0).unwrap();
-    let start = Field::<f64>::from_fn(&grid, 1, |_, [x, ..]| x).unwrap();
-    let mut bad = start.clone();
-    bad.set(0, [5, 0, 0], f64::NAN);
-    for (field, span, words) in [
-        (&Field::zeros(&other, 1).unwrap(), (0.0, 1.0), "field: found [3, 3, 3] cells"),
-        (&Field::zeros(&grid, 2).unwrap(), (0.0, 1.0), "cells of 2 species"),
-        (&bad, (0.0, 1.0), "initial.c: found NaN"),
-        (&start, (f64::NAN, 1.0), "span: found NaN to 1"),
-        (&start, (0.0, f64::NAN), "span: found 0 to NaN"),
-    ] {
-        let error = stability(&problem, field, span).unwrap_err().to_string();
-        assert!(error.contains(words), "{words}: {error}");
-    }
-    let face = Face { axis: 9, high: true };
-    assert_eq!(face.name(), "axis 9 high");
-    assert_eq!(face.argument().to_string(), "boundary.axis_9_high");
-}
-
 /// A velocity that grows: what is stable at first is not at the end.
 #[test]
 fn steps_are_judged_over_the_span_that_is_given() {

@@ -54,15 +54,17 @@ impl StateBounds {
     #[must_use]
     pub fn with(mut self, states: &[f64], reactor: &Reactor) -> StateBounds {
         let Some(rows) = Rows::of(states, reactor) else { return self };
-        for t in rows.temperatures {
-            self.temperatures = (self.temperatures.0.min(*t), self.temperatures.1.max(*t));
-        }
-        for (least, row) in self.least.iter_mut().zip(&rows.fractions) {
-            *least = row.iter().copied().fold(*least, f64::min);
-        }
-        for (totals, m) in totals(&rows.fractions, reactor).iter().zip(rows.amounts) {
-            self.sum = self.sum.max((totals.sum - 1.0).abs());
-            self.amount = self.amount.max(totals.distance(*m));
+        // What is not finite was given so, and says nothing.
+        let finite = |system: &usize| rows.are_finite(*system);
+        let totals = totals(&rows.fractions, reactor);
+        for system in (0..totals.len()).filter(finite) {
+            let t = rows.temperatures[system];
+            self.temperatures = (self.temperatures.0.min(t), self.temperatures.1.max(t));
+            for (least, row) in self.least.iter_mut().zip(&rows.fractions) {
+                *least = least.min(row[system]);
+            }
+            self.sum = self.sum.max((totals[system].sum - 1.0).abs());
+            self.amount = self.amount.max(totals[system].distance(rows.amounts[system]));
         }
         self
     }

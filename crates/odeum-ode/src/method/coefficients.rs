@@ -60,7 +60,7 @@ impl Coefficients {
         }
     }
 
-    /// A sum that all methods have: of order at least one.
+    /// A sum that all methods have: of the weights, for order 1, or of a row of coefficients, for stages at their times.
     pub(super) fn check_sum(
         &self,
         field: Argument,
@@ -76,7 +76,7 @@ impl Coefficients {
             return Ok(());
         }
         let found = format!("coefficients that sum to {sum}");
-        Err(self.refuse(field, found, format!("they must sum to {wanted} for order 1")))
+        Err(self.refuse(field, found, format!("they must sum to {wanted}")))
     }
 
     /// An estimate of the error, where steps follow it.

@@ -65,3 +65,42 @@ fn tolerances_do_not_shorten_steps_of_one_size() {
         assert_eq!(solution.stats[0].steps, 10, "{rtol:e}");
     }
 }
+
+/// y' = −σ (y − cos t), and a third of that.
+struct Chase;
+
+impl System for Chase {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn n_params(&self) -> usize {
+        1
+    }
+    fn rhs<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        dydt[0] = p[0] * (t.cos() - y[0]);
+        dydt[1] = p[0] * (t.cos() - y[1]) / R::lit(3.0);
+    }
+}
+
+/// Of more stages than that the damping vanishes in the roundings of single precision.
+#[test]
+fn steps_of_one_size_have_as_many_stages_as_roundings_let() {
+    let sigma = 2.4e8;
+    let rkc = Rkc {
+        controller: Controller::fixed(0.01),
+        radius_bound: Some(f64::from(sigma)),
+        ..Rkc::default()
+    };
+    assert_eq!(rkc.most_stages(1e-12, f64::from(f32::EPSILON)), 290.0);
+    let ensemble = Ensemble::new(2, vec![1.0_f32; 2], (0.0, 0.02)).unwrap();
+    let ensemble = ensemble.with_params(vec![sigma]).unwrap();
+    let options = Options::new(Tolerance::new(1e-4, 1e-4));
+    let method = Method::Rkc(rkc);
+    let solver = Solver::new(DynSystem::new(Chase), &method, &Device::cpu(), &options).unwrap();
+    let solution = solver.solve(&ensemble).unwrap();
+    assert!(solution.all_succeeded(), "{:?}", solution.status);
+    for i in 0..2 {
+        let error = solution.y(0)[i] - 0.02_f32.cos();
+        assert!(error.abs() < 1e-3, "{error:e}");
+    }
+}

@@ -237,18 +237,18 @@ fn read_start(
         size if size >= 0.0 => Some(size),
         _ => field.refuse("noise must not be negative", "give its half-width"),
     });
-    let mut shapes = Some(Vec::new());
-    let lists = [("balls", true), ("boxes", false)];
-    let mut lists: Vec<(Field<'_>, bool)> =
-        lists.into_iter().filter_map(|(key, ball)| Some((section.get(key)?, ball))).collect();
+    let mut items: Vec<(Field<'_>, bool)> = Vec::new();
+    for (key, ball) in [("balls", true), ("boxes", false)] {
+        let Some(list) = section.get(key) else { continue };
+        items.extend(list.list()?.into_iter().map(|item| (item, ball)));
+    }
     // Each is drawn over what is written before it.
-    lists.sort_by_key(|(field, _)| field.source_span().span.start);
-    for (field, ball) in lists {
-        for item in field.list()? {
-            match (read_shape(&item, ball, grid), &mut shapes) {
-                (Some(shape), Some(shapes)) => shapes.push(shape),
-                _ => shapes = None,
-            }
+    items.sort_by_key(|(item, _)| item.source_span().span.start);
+    let mut shapes = Some(Vec::new());
+    for (item, ball) in items {
+        match (read_shape(&item, ball, grid), &mut shapes) {
+            (Some(shape), Some(shapes)) => shapes.push(shape),
+            _ => shapes = None,
         }
     }
     section.finish();

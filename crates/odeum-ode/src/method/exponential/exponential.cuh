@@ -105,7 +105,7 @@ struct OdExponential {
         OD_OWN(e, i) {
             const real error = sums.at[1][e];
             after[e] = x.y[e] + sums.at[0][e];
-            fall = od_larger(fall, od_scale_at(task, i, x.y[e]) * od_near_recip(od_scale_at(task, i, after[e])));
+            fall = od_larger(fall, od_scale_at(task, i, x.y[e]) * od_recip(od_scale_at(task, i, after[e])));
             od_norm_ratio(norm, error * od_weight(task, i, x.y[e], after[e], step * slope[e]));
             od_norm_finite(norm, after[e]);
             od_norm_finite(norm, error);

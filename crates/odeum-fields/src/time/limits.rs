@@ -1,0 +1,130 @@
+//! Limits of the steps of coupled species, from the eigenvalues of waves.
+
+use crate::time::eigen::{Complex, eigenvalues};
+use crate::time::linearised::{Parts, Wave};
+use crate::time::spectrum::{Slow, Spectrum};
+use crate::time::wave_line::{Line, climb};
+
+/// What grows more slowly than this part of its |λ| counts as neutral: rounding makes that much of it.
+const NEUTRAL: f64 = 1e-6;
+
+/// What limits the steps of coupled species [1/time], as of [`Stability`].
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Limits {
+    /// The largest step of forward Euler but for slow waves \[time\].
+    pub(super) decaying: f64,
+    pub(super) radius: f64,
+    pub(super) growth: f64,
+    pub(super) growing: f64,
+    /// What limits forward Euler beside that, and methods with stages beside the radius.
+    pub(super) slow: Slow,
+    pub(super) turning: Spectrum,
+    /// Of waves that no velocity carries.
+    pub(super) at_rest: Spectrum,
+}
+
+impl Default for Limits {
+    /// Those of nothing.
+    fn default() -> Limits {
+        Limits {
+            decaying: f64::INFINITY,
+            radius: 0.0,
+            growth: 0.0,
+            growing: 0.0,
+            slow: Slow::default(),
+            turning: Spectrum::default(),
+            at_rest: Spectrum::default(),
+        }
+    }
+}
+
+/// Linearisations about some states, and the species that are looked at.
+pub(super) type Matrices<'a> = (&'a [Parts], &'a [usize]);
+
+impl Limits {
+    /// No step is stable about values so large that what follows from them is beyond all numbers.
+    pub(super) fn allow_nothing(&mut self) {
+        (self.decaying, self.radius) = (0.0, f64::INFINITY);
+    }
+
+    /// Lowers the limits by the eigenvalues of some matrices on these waves, and on the wave that grows fastest of those on lines.
+    pub(super) fn look(
+        &mut self,
+        (matrices, species): Matrices<'_>,
+        waves: &[Wave],
+        lines: &[Line<'_>],
+    ) {
+        let mut best: Option<(f64, &Parts, &Line<'_>, usize)> = None;
+        for parts in matrices {
+            let mut add = |wave: &Wave| self.add(parts, species, wave);
+            let growths: Vec<f64> = waves.iter().map(&mut add).collect();
+            for line in lines {
+                let own: Vec<f64> = line.waves.iter().map(&mut add).collect();
+                for (k, growth) in own.iter().enumerate() {
+                    let before = if k == 0 { growths[0] } else { own[k - 1] };
+                    let is_peak = *growth > before && own.get(k + 1).is_none_or(|g| growth >= g);
+                    if is_peak && best.is_none_or(|(most, ..)| *growth > most) {
+                        best = Some((*growth, parts, line, k));
+                    }
+                }
+            }
+        }
+        if let Some((_, parts, line, k)) = best {
+            let number = |k: usize| line.numbers[k.min(line.numbers.len() - 1)];
+            let between = (number(k.saturating_sub(1)), number(k + 1));
+            climb(between, |number| self.add(parts, species, &(line.of)(number)));
+        }
+    }
+
+    /// Lowers the limits by an eigenvalue of this size.
+    fn grow(&mut self, value: Complex, size: f64) {
+        self.growth = self.growth.max(value.re);
+        if value.re > NEUTRAL * size {
+            self.growing = self.growing.max(size);
+        }
+    }
+
+    /// Lowers the limits by the eigenvalues of a wave, of which it returns the largest real part.
+    fn add(&mut self, parts: &Parts, species: &[usize], wave: &Wave) -> f64 {
+        let n = species.len();
+        let mut fastest = f64::NEG_INFINITY;
+        let uniform = wave.laplacian.iter().chain(&wave.star).all(|symbol| *symbol == 0.0)
+            && wave.velocity == Complex::default();
+        for value in eigenvalues(&mut parts.matrix(species, wave, wave.velocity), n) {
+            let size = value.abs();
+            if !size.is_finite() {
+                // A derivative that is not finite says nothing about the size of a step.
+                if parts.is_finite() {
+                    self.allow_nothing();
+                }
+                continue;
+            }
+            self.radius = self.radius.max(size);
+            fastest = fastest.max(value.re);
+            self.grow(value, size);
+            self.turning.add(value);
+            if wave.velocity == Complex::default() {
+                self.at_rest.add(value);
+            }
+            // Waves that grow do so by themselves.
+            if !self.slow.add(value) && value.re < 0.0 {
+                self.decaying = self.decaying.min(-2.0 * value.re / (size * size));
+            }
+        }
+        // Forward Euler is limited by new extrema instead, and the radius is that of upwind.
+        if let Some(third) = wave.third
+            && !uniform
+        {
+            for value in eigenvalues(&mut parts.matrix(species, wave, third), n) {
+                let size = value.abs();
+                if size.is_finite() {
+                    fastest = fastest.max(value.re);
+                    // By upwinding long waves decay that the scheme lets grow.
+                    self.grow(value, size);
+                }
+                self.turning.add(value);
+            }
+        }
+        fastest
+    }
+}
