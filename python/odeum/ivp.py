@@ -221,7 +221,7 @@ def solve_ivp(
         for k, value in enumerate(columns):
             not_lost(f"args[{k}]", value)
     try:
-        case = system.case(_options.document(system._usual, t_span, chosen))
+        case = system._case(_options.document(system._usual, t_span, chosen))
         raw, raised = system._solve_arrays(case, len(flat), [flat], rows, threads, progress, keep=True)
     except InputError as error:
         # The engine looks at all numbers too, but knows no `y0` and no `args`.

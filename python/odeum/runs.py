@@ -275,8 +275,8 @@ class Runs:
             remedy = "leave it out: each system has its own span"
             raise InputError("span", "a span beside t_start and t_end", remedy)
         case = self._case(span, options)
-        # Its document is the caller's, who may change it; the system has the sections that it shares.
-        return replace(case, document=copy.deepcopy(case.document))
+        # It is the caller's, who may change it; the system has the sections and mechanisms that it shares.
+        return replace(case, document=copy.deepcopy(case.document), mechanisms=dict(case.mechanisms))
 
     def _case(self, span: Any, options: dict[str, Any]) -> EnsembleCase:
         """The same, of a part that of the whole."""
@@ -289,7 +289,7 @@ class Runs:
             ensemble["seed"] = self._seed or 0
         if ensemble:
             document["ensemble"] = ensemble
-        case = self.system.case(document)
+        case = self.system._case(document)
         return EnsembleCase(case.document, case.folder, self._table(), case.mechanisms, axes=self._axes())
 
     def _table(self) -> dict[str, Floats]:

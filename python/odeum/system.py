@@ -90,7 +90,7 @@ class System(Fixed):
         self._section = section
         self._mechanisms = dict(mechanisms or {})
         self._folder = folder
-        probe = self._probe(self.case(_options.document(self._usual, _SPAN, self._reading))).open()
+        probe = self._probe(self._case(_options.document(self._usual, _SPAN, self._reading))).open()
         self.title: str = probe.title
         self.states: tuple[str, ...] = tuple(probe.states)
         self.parameters: tuple[str, ...] = tuple(probe.parameters)
@@ -99,8 +99,8 @@ class System(Fixed):
         self._opened: dict[tuple[str, int | None], _odeum.Case] = {}
         self._is_made = type(self) is System
 
-    def case(self, document: Document) -> EnsembleCase:
-        """A case of this system; `document` has the other sections."""
+    def _case(self, document: Document) -> EnsembleCase:
+        """A case of this system, which shares its section and mechanisms; `document` has the other sections."""
         return EnsembleCase({"system": self._section, **document}, self._folder, mechanisms=self._mechanisms)
 
     def _probe(self, case: EnsembleCase) -> EnsembleCase:
@@ -151,7 +151,7 @@ class System(Fixed):
         key = (repr(rest), threads)
         opened = self._opened.pop(key, None)
         if opened is None:
-            opened = self.case(rest).open(threads)
+            opened = self._case(rest).open(threads)
         self._opened[key] = opened
         # A copy: other threads may solve, too.
         for oldest in list(self._opened)[:-_KEPT]:

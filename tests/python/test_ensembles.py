@@ -431,7 +431,8 @@ def test_a_case_that_is_changed_changes_no_system():
     system = van_der_pol()
     before, text = system.solve((0, 4)).y, system.solve((0, 4)).case_text
     system.runs().case((0, 4)).document["system"]["parameters"]["mu"] = 5.0
-    assert not hasattr(system, "section")
+    # What shares it is private.
+    assert not hasattr(system, "section") and not hasattr(system, "case")
     np.testing.assert_array_equal(system.solve((0, 4)).y, before)
     assert system.solve((0, 4), until={"x": {"falls_to": -9.0}}).y.tolist() == before.tolist()
     assert system.solve((0, 4)).case_text == text

@@ -16,7 +16,7 @@ import odeum as od
 def test_many_threads_solve_one_system(monkeypatch):
     """Solvers are kept in a dictionary, which another thread may change while one looks for the oldest."""
     system = van_der_pol()
-    cases = [system.case({"time": {"span": [0.0, 1.0]}, "method": {"max_steps": k}}) for k in range(40)]
+    cases = [system._case({"time": {"span": [0.0, 1.0]}, "method": {"max_steps": k}}) for k in range(40)]
     monkeypatch.setattr("odeum._case.EnsembleCase.open", lambda case, threads: object())
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -132,6 +132,19 @@ def test_a_mechanism_in_memory_goes_into_a_case_file(gas, tmp_path):
     assert (od.run(tmp_path / "case.toml").states == solution.states).all()
 
 
+def test_a_mechanism_that_is_changed_in_a_case_changes_no_reactor():
+    """Texts of mechanisms in memory were the system's own: reactions slowed down in a case slowed those of later calls."""
+    gas = od.Mechanism.from_text(HYDROGEN.read_text())
+    reactor = gas.reactor("constant pressure", fuel="H2", oxidizer="O2:1", temperature=1200.0)
+    before = reactor.solve((0, 5e-5)).y
+    case = reactor.runs().case((0, 5e-5))
+    for name, text in case.mechanisms.items():
+        assert "1.04e14" in text
+        case.mechanisms[name] = text.replace("1.04e14", "1.04e12")
+    np.testing.assert_array_equal(reactor.solve((0, 5e-5), rtol=1e-6).y, before)
+    np.testing.assert_array_equal(reactor.solve((0, 5e-5), max_steps=5000).y, before)
+
+
 def test_bad_reactors_are_refused_by_name(gas):
     for keys, field in [
         ({"kind": "constant entropy"}, "reactor"),
