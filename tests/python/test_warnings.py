@@ -59,6 +59,14 @@ def test_a_solution_is_not_lost(gas, tmp_path):
     assert again.success.all() and any("integrated again" in text for text in again.warnings)
 
 
+def test_ignition_delays_are_not_lost(gas):
+    """They were a solution."""
+    runs = hot(gas)
+    expected = quiet(lambda: od.ignition_delay(runs, until=1e-5))
+    for call in (od.ignition_delay, type(runs).ignition_delay):
+        assert raised(lambda call=call: call(runs, until=1e-5)).identical(expected)
+
+
 def test_solve_ivp_is_not_lost(gas):
     reactor = gas.reactor("constant pressure", pressure=PRESSURE, temperature=3400.0, **PREMIXED)
     start = quiet(lambda: reactor.solve((0, 1e-12))).y

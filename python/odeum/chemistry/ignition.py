@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from odeum._convert import number
-from odeum.errors import InputError
+from odeum.errors import InputError, OdeumWarning
 from odeum.levels import Until, rise
 from odeum.runs import Runs
 from odeum.statuses import STATUSES
 
 if TYPE_CHECKING:
     import xarray
+
+    from odeum.solution import Solution
 
 _UNITS = {
     "T": ("K", "initial temperature"),
@@ -61,25 +63,33 @@ def ignition_delay(
     level = rise("T", 400.0) if by is None else by
     if not isinstance(level, dict):
         raise InputError("by", type(level).__name__, 'give a level: odeum.rise("T", 400)')
-    solution = runs.solve((0.0, end), until=level, **options)
-    ignited = next(status.number for status in STATUSES if status.name == "terminal event")
-    delay = np.where(solution.status == ignited, solution.t, np.nan)
-    dims = [axis.name for axis in runs.axes]
-    coordinates: dict[str, Any] = {}
-    for axis in runs.axes:
-        if axis.values is not None:
-            units, name = _UNITS.get(axis.name.removesuffix("0"), (None, axis.name))
-            attributes = {"long_name": name} | ({} if units is None else {"units": units})
-            coordinates[axis.name] = (axis.name, axis.values, attributes)
-    meanings = " ".join(status.name.replace(" ", "_") for status in STATUSES)
-    flags = {"flag_values": [status.number for status in STATUSES], "flag_meanings": meanings}
-    coordinates["status"] = (dims, solution.status, flags)
-    about: dict[str, Any] = {
-        "long_name": "ignition delay",
-        "units": "s",
-        "criterion": str(level),
-        "waited_for": end,
-        "title": solution.title,
-        "case": solution.case_text,
-    }
-    return xarray.DataArray(delay, coordinates, dims, "ignition_delay", about)
+
+    def delays(solution: Solution) -> xarray.DataArray:
+        ignited = next(status.number for status in STATUSES if status.name == "terminal event")
+        delay = np.where(solution.status == ignited, solution.t, np.nan)
+        dims = [axis.name for axis in runs.axes]
+        coordinates: dict[str, Any] = {}
+        for axis in runs.axes:
+            if axis.values is not None:
+                units, name = _UNITS.get(axis.name.removesuffix("0"), (None, axis.name))
+                attributes = {"long_name": name} | ({} if units is None else {"units": units})
+                coordinates[axis.name] = (axis.name, axis.values, attributes)
+        meanings = " ".join(status.name.replace(" ", "_") for status in STATUSES)
+        flags = {"flag_values": [status.number for status in STATUSES], "flag_meanings": meanings}
+        coordinates["status"] = (dims, solution.status, flags)
+        about: dict[str, Any] = {
+            "long_name": "ignition delay",
+            "units": "s",
+            "criterion": str(level),
+            "waited_for": end,
+            "title": solution.title,
+            "case": solution.case_text,
+        }
+        return xarray.DataArray(delay, coordinates, dims, "ignition_delay", about)
+
+    try:
+        return delays(runs.solve((0.0, end), until=level, **options))
+    except OdeumWarning as warning:
+        if warning.result is not None:
+            warning.result = delays(warning.result)
+        raise
