@@ -117,10 +117,11 @@ class Interrupted(KeyboardInterrupt):
         super().__init__("interrupted; `partial` holds what was finished")
         self.partial = partial
 
-    def __reduce__(self) -> tuple[type[Interrupted], tuple[Any]]:
+    def __reduce__(self) -> tuple[type[Interrupted], tuple[()], dict[str, Any]]:
         from odeum.fields import Simulation
 
-        return (type(self), (None if isinstance(self.partial, Simulation) else self.partial,))
+        partial = None if isinstance(self.partial, Simulation) else self.partial
+        return (type(self), (), {**vars(self), "partial": partial})
 
 
 class OdeumWarning(UserWarning):
@@ -130,7 +131,15 @@ class OdeumWarning(UserWarning):
     ----------
     result : object
         Where a filter makes an error of it (``-W error``) after the call has done what it was asked for: what was
-        computed, as a `Solution`. Of a warning before anything is done `None`.
+        computed, as a `Solution`. Of a warning before anything is done `None`, and in a pickle where it has arrays of
+        this package in the memory of a GPU.
     """
 
     result: Any = None
+
+    def __reduce__(self) -> tuple[type[OdeumWarning], tuple[Any, ...], dict[str, Any]]:
+        from odeum import _odeum
+
+        parts = self.result if isinstance(self.result, tuple) else (self.result,)
+        there = any(isinstance(part, _odeum.GpuArray) for part in parts)
+        return (type(self), self.args, {**vars(self), "result": None if there else self.result})

@@ -385,3 +385,6 @@ def test_an_interruption_can_be_pickled():
     solution = od.System.from_text({"x": "-x"}, states={"x": 1.0}).solve((0, 1))
     sent = pickle.loads(pickle.dumps(od.Interrupted(solution)))
     assert sent.partial.y.tolist() == solution.y.tolist() and "partial" in str(sent)
+    # What was noted stays.
+    sent.add_note("of case 7")
+    assert copy.copy(sent).__notes__ == pickle.loads(pickle.dumps(sent)).__notes__ == ["of case 7"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import gc
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -189,6 +190,18 @@ def test_what_is_only_read_may_be_read_only_and_share_places():
         lender = Lender(**options)
         assert _odeum.GpuArray("p", lender.capsule(), 0, False).shape == (4,)
         assert lender.given_back == 1
+
+
+def test_a_warning_is_sent_without_what_is_on_a_gpu():
+    """It could not be pickled, nor could it be sent by a worker."""
+    warning = od.OdeumWarning("beyond the data")
+    array = _odeum.GpuArray("T", Lender().capsule(), 0, True)
+    for result in ((array, 1.0), array):
+        warning.result = result
+        sent = pickle.loads(pickle.dumps(warning))
+        assert sent.args == warning.args and sent.result is None
+    warning.result = (2.0, 1.0)
+    assert pickle.loads(pickle.dumps(warning)).result == (2.0, 1.0)
 
 
 def test_a_capsule_serves_once_and_others_not_at_all():
