@@ -547,6 +547,7 @@ def test_three_parts_are_counted_not_shown():
         ),
         ({"spacing": cells[0]}, r"spacing: found an array of shape \(40, 40\); give three numbers"),
         ({"velocity": [1.0, 2.0]}, r"velocity: found \[1.0, 2.0\]; give three parts"),
+        ({"spacing": [1.0] * 50}, "spacing: found 50 parts; give three numbers"),
     ):
         options = {"spacing": 1.0, **options}
         with pytest.raises(od.InputError, match=f"^{said}") as raised:

@@ -16,6 +16,8 @@ AXES = ("x", "y", "z")
 DIMS = ("z", "y", "x")
 
 Cells = NDArray[Any]
+# Numbers in place of three that are shown.
+_SHOWN = 6
 
 
 def array(field: str, value: Any) -> Cells:
@@ -46,8 +48,8 @@ def is_array(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """What was found in place of three parts; of arrays how many or how large, not their numbers."""
-    if isinstance(value, (list, tuple)) and any(map(is_array, value)):
+    """What was found in place of three parts; of arrays and of many how many or how large, not their numbers."""
+    if isinstance(value, (list, tuple)) and (len(value) > _SHOWN or any(map(is_array, value))):
         return f"{len(value)} part{'s' if len(value) != 1 else ''}"
     return repr(value) if getattr(value, "ndim", 0) == 0 else f"an array of shape {tuple(value.shape)}"
 
