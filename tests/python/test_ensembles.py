@@ -439,6 +439,45 @@ def test_a_case_that_is_changed_changes_no_system():
 
 
 @pytest.mark.parametrize("kind", ["states", "parameters", "definitions"])
+@pytest.mark.parametrize("name", ["", "2 x"])
+def test_a_name_that_is_none_is_told_once(kind, name):
+    """Of an empty one nothing was said: its refusal followed from itself."""
+    given = {"states": {"x": 1.0}, kind: {name: "2" if kind == "definitions" else 1.0}}
+    given["states"] = {"x": 1.0, **given["states"]}
+    with pytest.raises(od.InputError) as raised:
+        od.System.from_text(dict.fromkeys(given["states"], ""), **given)
+    lines = str(raised.value).splitlines()
+    assert f"`{name}` is not a name; a name is letters" in lines[0]
+    # Where something is missing, it is no use of the empty name.
+    missing = [line for line in lines[1:] if "found the end" in line]
+    assert len(missing) == len(lines) - 1 == len(given["states"])
+
+
+@pytest.mark.parametrize(
+    ("equations", "given", "said"),
+    [
+        # A state without an equation, and the parameter of two of a name, are not what is wrong with a use.
+        ({"x": "y(3)"}, {"states": {"x": 1.0, "y": 1.0}}, ["`y` has no", "`y` is not a function"]),
+        (
+            {"x": "x(3)"},
+            {"states": {"x": 1.0}, "parameters": {"x": 1.0}},
+            ["already", "`x` is not a function"],
+        ),
+        (
+            {"x": "-x"},
+            {"states": {"x": 1.0}, "parameters": {"exp": 1.0}, "spectral_radius": "exp + 1"},
+            ["`exp` is a function; choose"],
+        ),
+    ],
+)
+def test_what_follows_from_no_refusal_is_told(equations, given, said):
+    with pytest.raises(od.InputError) as raised:
+        od.System.from_text(equations, **given)
+    lines = str(raised.value).splitlines()
+    assert len(lines) == len(said) and all(a in b for a, b in zip(said, lines, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["states", "parameters", "definitions"])
 def test_a_name_that_is_refused_is_told_once(kind):
     """The equation of the state `exp` was told as one of no state, and each use as a function without arguments."""
     given = {"states": {"x": 1.0}, kind: {"exp": "2 * x" if kind == "definitions" else 1.0}}

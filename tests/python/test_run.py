@@ -107,6 +107,21 @@ def test_cases_are_read_as_the_command_reads_them(tmp_path):
     assert od.Simulation.from_case(path).shape == (1, 4, 4)
 
 
+def test_a_name_that_a_field_refuses_is_told_once(tmp_path):
+    """The equation of a species `exp` was told as one of no state, and each use as a function without arguments."""
+    path = tmp_path / "case.toml"
+    for system, said in (
+        ('species = ["exp", "u"]\nequations = { exp = "-exp", u = "lap(u) + exp" }', "`exp` is a function"),
+        ('species = ["u"]\nparameters = { lap = 1.0 }\nequations = { u = "u * lap" }', "`lap` is a function"),
+        ('species = ["u"]\nparameters = { "" = 1.0 }\nequations = { u = "lap(u)" }', "`` is not a name"),
+    ):
+        path.write_text(FIELD.replace('problem = "turing"', system))
+        with pytest.raises(od.InputError) as raised:
+            od.Simulation.from_case(path)
+        lines = [line for line in str(raised.value).splitlines() if "`system." in line]
+        assert len(lines) == 1 and said in lines[0]
+
+
 def test_a_case_behind_a_link_has_its_files_beside_the_link(tmp_path):
     """A retry looked for them beside the file that it leads to."""
     there, here = tmp_path / "there", tmp_path / "here"

@@ -4,9 +4,10 @@ use super::reader::{Field, Section, SourceSpan};
 use super::run::Precision;
 use crate::model::{self, Model, Start};
 use odeum_core::graph::Node;
-use odeum_core::text::{Diagnostic, Part, TextSource};
+use odeum_core::text::{Diagnostic, Part, TextErrors, TextSource};
 use odeum_io::{Finding, Findings};
 use odeum_ode::DynSystem;
+use std::collections::HashSet;
 
 /// A name, where it stands, and what it stands for.
 pub(super) struct Entry<'a, T> {
@@ -75,20 +76,18 @@ pub(super) fn read(
     let system = match source.read() {
         Ok(system) => system,
         Err(errors) => {
-            let refused: Vec<&str> = errors.0.iter().filter_map(refused_name).collect();
-            let about = |d: &Diagnostic| {
-                let text = match d.part {
-                    Part::Definition(k) => definitions[k].value,
-                    Part::EquationName(k) => &equations[k].name,
-                    Part::Equation(k) => equations[k].value,
-                    _ => "",
-                };
-                text.get(d.offset..d.offset + d.len)
+            let can_be = |name: &str| {
+                let (states, equations) = (vec![name], vec![(name, "0")]);
+                TextSource { states, equations, ..TextSource::default() }.read().is_ok()
             };
-            // What is said of a refused name where it is used follows from the refusal.
-            let own =
-                errors.0.iter().filter(|d| about(d).is_none_or(|name| !refused.contains(&name)));
-            own.for_each(|d| place(d, Finding::error(&d.message)));
+            let text_of = |part: Part| match part {
+                Part::Definition(k) => Some(definitions[k].value),
+                Part::EquationName(k) => Some(equations[k].name.as_str()),
+                Part::Equation(k) => Some(equations[k].value),
+                Part::SpectralRadius => radius,
+                Part::StateName(_) | Part::ParamName(_) | Part::DefinitionName(_) => None,
+            };
+            own(&errors, can_be, text_of).for_each(|d| place(d, Finding::error(&d.message)));
             return None;
         }
     };
@@ -122,14 +121,25 @@ pub(super) fn read(
     })
 }
 
-/// The name that an error refuses.
-fn refused_name(error: &Diagnostic) -> Option<&str> {
-    match error.part {
-        Part::StateName(_) | Part::ParamName(_) | Part::DefinitionName(_) => Some(&error.name),
-        Part::Definition(_) | Part::EquationName(_) | Part::Equation(_) | Part::SpectralRadius => {
-            None
+/// The errors without what is said of names where they are used that can be no names of a system, which follows from
+/// their refusal. `can_be` tells whether a name can be one, `text_of` gives the text of a part that uses names.
+pub(super) fn own<'e>(
+    errors: &'e TextErrors,
+    can_be: impl Fn(&str) -> bool,
+    text_of: impl Fn(Part) -> Option<&'e str>,
+) -> impl Iterator<Item = &'e Diagnostic> {
+    let named = errors.0.iter().filter(|d| text_of(d.part).is_none());
+    let mut refused: HashSet<&str> = named.map(|d| d.name.as_str()).collect();
+    refused.retain(|name| !can_be(name));
+    errors.0.iter().filter(move |d| match text_of(d.part) {
+        None => true,
+        Some(text) => {
+            let about = text.get(d.offset..d.offset + d.len);
+            // Of no length are the name of an equation, and what is missing in a text.
+            let is_name = d.len > 0 || matches!(d.part, Part::EquationName(_));
+            !(is_name && about.is_some_and(|name| refused.contains(name)))
         }
-    }
+    })
 }
 
 /// The entries of a table, each read by `read`; `None` when one is wrong.

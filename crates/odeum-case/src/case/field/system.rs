@@ -143,7 +143,19 @@ fn written(
             model
         }
         Err(ModelError::Text(errors)) => {
-            errors.0.iter().for_each(|d| place(d, Finding::error(&d.message)));
+            let can_be = |name: &str| {
+                let (species, equations) = (vec![name], vec![(name, "0")]);
+                ModelText { species, equations, ..ModelText::default() }.read().is_ok()
+            };
+            let text_of = |part: Part| match part {
+                Part::Definition(k) => Some(definitions[k].value),
+                Part::EquationName(k) => Some(equations[k].name.as_str()),
+                Part::Equation(k) => Some(equations[k].value),
+                Part::StateName(_) | Part::ParamName(_) | Part::DefinitionName(_) => None,
+                Part::SpectralRadius => None,
+            };
+            let own = text::own(&errors, can_be, text_of);
+            own.for_each(|d| place(d, Finding::error(&d.message)));
             return None;
         }
         Err(other) => {
