@@ -107,6 +107,25 @@ def test_cases_are_read_as_the_command_reads_them(tmp_path):
     assert od.Simulation.from_case(path).shape == (1, 4, 4)
 
 
+FAILS = ENSEMBLE.replace("[tolerance]", "max_steps = 2\n[tolerance]")
+
+
+@pytest.mark.parametrize("seed", ["18446744073709551615", "0xffff_ffff_ffff_ffff", "0x8000000000000000"])
+def test_whole_numbers_are_read_as_the_engine_reads_them(tmp_path, seed):
+    """From 2^63 on they were floats, or NaN where they were not decimal: a retry was refused, and a case that was written."""
+    path, again = tmp_path / "case.toml", tmp_path / "again.toml"
+    perturb = f'[ensemble]\ncount = 2\nseed = {seed}\nperturb = [{{ of = ["k"], relative = 0.1 }}]\n[time]'
+    path.write_text(FAILS.replace("[time]", perturb).replace("-k * x", f"-k * x * {int(seed, 0)} / n"))
+    path.write_text(path.read_text().replace("k = 2.0", f"k = 2.0, n = {seed}"))
+    solution = od.run(path)
+    assert solution.failed.all() and f"seed = {int(seed, 0)}\n" in solution.case_text
+    assert solution.retry(max_steps=1000)["x"] == pytest.approx(np.exp(-2.0), rel=1.0)
+    path.write_text(f"{FIELD}[initial]\nseed = {seed}\n")
+    od.Simulation.from_case(path).to_toml(again)
+    assert f"seed = {int(seed, 0)}\n" in again.read_text()
+    od.Simulation.from_case(again)
+
+
 def test_a_name_that_a_field_refuses_is_told_once(tmp_path):
     """The equation of a species `exp` was told as one of no state, and each use as a function without arguments."""
     path = tmp_path / "case.toml"

@@ -42,9 +42,9 @@ fn object<'py>(py: Python<'py>, value: &DeValue<'_>) -> PyResult<Bound<'py, PyAn
     match value {
         DeValue::String(text) => (&**text).into_bound_py_any(py),
         DeValue::Integer(integer) => {
-            match i64::from_str_radix(integer.as_str(), integer.radix()) {
+            // As the engine takes them; a larger one it refuses.
+            match i128::from_str_radix(integer.as_str(), integer.radix()) {
                 Ok(integer) => integer.into_bound_py_any(py),
-                // As a number of a case, which is one of these.
                 Err(_) => number(integer.as_str()).into_bound_py_any(py),
             }
         }
