@@ -126,6 +126,18 @@ def test_whole_numbers_are_read_as_the_engine_reads_them(tmp_path, seed):
     od.Simulation.from_case(again)
 
 
+def test_a_run_and_a_retry_warn_once(tmp_path):
+    """They warned again by the plan of the run, of what that of its shape had told."""
+    path = tmp_path / "case.toml"
+    path.write_text(FAILS)
+    failed = od.run(path)
+    path.write_text(FAILS.replace("max_steps", "fixed_step = 0.3\nmax_steps"))
+    for call in (lambda: failed.retry(fixed_step=0.3), lambda: od.run(path)):
+        with pytest.warns(od.OdeumWarning) as told:
+            call()
+        assert len(told) == 1 and "do not reach the end" in str(told[0].message)
+
+
 def test_a_name_that_a_field_refuses_is_told_once(tmp_path):
     """The equation of a species `exp` was told as one of no state, and each use as a function without arguments."""
     path = tmp_path / "case.toml"

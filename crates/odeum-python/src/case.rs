@@ -242,10 +242,13 @@ impl Case {
         Ok(Case { case, overrides, solver: OnceLock::new(), shape: OnceLock::new() })
     }
 
+    /// The plan; the first one warns of what it finds.
     fn plan(&self, py: Python<'_>) -> PyResult<Plan<'_>> {
         let findings = Findings::default();
         let plan = Plan::new(&self.case, &self.overrides, &findings);
-        tell(py, &findings)?;
+        if plan.is_none() || self.shape.get().is_none() {
+            tell(py, &findings)?;
+        }
         let plan = plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))?;
         self.shape.get_or_init(|| plan.members.shape().to_vec());
         Ok(plan)
