@@ -13,14 +13,14 @@ pub fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Fin
     text_of(path, what, limit, read_bytes(path, what, limit)?)
 }
 
-/// As [`read_text`] of a file whose bytes were read.
+/// As [`read_text`] of a file whose bytes were read, of a larger one more than `limit` of them.
 pub fn text_of(
     path: &Path,
     what: &str,
     limit: u64,
     bytes: Vec<u8>,
 ) -> Result<Arc<Source>, Finding> {
-    refuse_larger(path, what, limit, bytes.len() as u64)?;
+    refuse_more(path, what, limit, &bytes)?;
     let name = path.display().to_string();
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -39,23 +39,30 @@ pub fn text_of(
 /// Reads a file of at most `limit` bytes.
 pub fn read_bytes(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Finding> {
     let (file, bytes) = open(path, what)?;
-    refuse_larger(path, what, limit, bytes)?;
+    if bytes > limit {
+        return Err(too_large(path, what, limit, format!("{bytes} bytes")));
+    }
     let mut all = Vec::new();
     // A pipe, and a file that grows meanwhile, have more than they said.
     let read = file.take(limit.saturating_add(1)).read_to_end(&mut all);
     read.map_err(|error| cannot_read(path, what, &error))?;
-    refuse_larger(path, what, limit, all.len() as u64)?;
+    refuse_more(path, what, limit, &all)?;
     Ok(all)
 }
 
-fn refuse_larger(path: &Path, what: &str, limit: u64, bytes: u64) -> Result<(), Finding> {
-    if bytes <= limit {
+/// Refuses bytes of which reading stopped beyond the limit: how many there are is not known.
+fn refuse_more(path: &Path, what: &str, limit: u64, bytes: &[u8]) -> Result<(), Finding> {
+    if bytes.len() as u64 <= limit {
         return Ok(());
     }
-    Err(Finding::error(format!("the {what} is too large"))
+    Err(too_large(path, what, limit, format!("more than {limit} bytes")))
+}
+
+fn too_large(path: &Path, what: &str, limit: u64, found: String) -> Finding {
+    Finding::error(format!("the {what} is too large"))
         .in_file(path.display().to_string())
-        .found(format!("{bytes} bytes"))
-        .help(format!("at most {limit} bytes are read; put data into a table file")))
+        .found(found)
+        .help(format!("at most {limit} bytes are read; put data into a table file"))
 }
 
 /// Opens a file to be read; and the bytes it has.
