@@ -143,7 +143,7 @@ class EnsembleCase:
         results_on_gpu: bool = False,
     ) -> Solution:
         """Integrates all systems, or those of the given numbers; the results stay on the GPU where that is wanted."""
-        return told(solve(self, self.open(threads), systems, progress, results_on_gpu))
+        return warned(solve(self, self.open(threads), systems, progress, results_on_gpu))
 
 
 def solve(
@@ -204,7 +204,7 @@ def finished(
     return solution
 
 
-def told(solution: Solution) -> Solution:
+def warned(solution: Solution) -> Solution:
     """The solution, after a warning where its systems had states outside the data of their model."""
     if solution._has_data:
         tell_of_extrapolation(solution.counts, "the solution", solution)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._case import EnsembleCase, read_case, solve, told
+from odeum._case import EnsembleCase, read_case, solve, warned
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.solution import Solution
@@ -43,4 +43,4 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
     opened = _odeum.Case.read(path, text, threads)
     # A retry is to take no other systems for these.
     case = EnsembleCase(keys, str(path.absolute().parent), systems=dict(opened.systems))
-    return told(solve(case, opened, progress=progress))
+    return warned(solve(case, opened, progress=progress))

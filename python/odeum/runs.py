@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _options
-from odeum._case import Document, EnsembleCase, finished, told, toml
+from odeum._case import Document, EnsembleCase, finished, toml, warned
 from odeum._convert import Floats, flag, kept, not_lost, number, single, whole
 from odeum._files import beside, free, save_columns, writing
 from odeum._labels import Labels, refuse_others
@@ -375,7 +375,7 @@ class Runs:
                     for name, row in zip(usual, rows, strict=True):
                         single(name, row if len(row) > 1 else row[0])
                 raise
-            return told(finished(case, system.title, system.states, self.axes, raw, raised))
+            return warned(finished(case, system.title, system.states, self.axes, raw, raised))
         return case.solve(self._systems(), threads=threads, progress=progress, results_on_gpu=results_on_gpu)
 
     def session(self, **options: Any) -> Session:
