@@ -202,7 +202,7 @@ pub(super) fn read_tolerance(
         let norm = field.choice("norms", &norms)?;
         match method {
             Some(method @ Method::Exponential(_)) if norm == Norm::StateAndRate => field.refuse(
-                &format!("the norm \"state-and-rate\" is not for {}: the rate of a stiff equation excuses any error", method.name()),
+                format!("the norm \"state-and-rate\" is not for {}: the rate of a stiff equation excuses any error", method.name()),
                 "take `norm = \"rms\"`, or a Rosenbrock method",
             ),
             _ => Some(norm),
