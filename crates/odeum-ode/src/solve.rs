@@ -618,10 +618,13 @@ mod tests {
     use crate::Tolerance;
     use crate::series::Part;
 
+    /// Numbers and states of parts.
+    type Ended = Vec<(usize, Vec<f64>)>;
+
     /// Parts of two systems, as many as are left.
     struct Left {
         parts: usize,
-        ended: Vec<(usize, Vec<f64>)>,
+        ended: Ended,
     }
 
     impl Series<f64> for Left {
@@ -641,7 +644,7 @@ mod tests {
     }
 
     /// The parts that ended, in order; solving those that begin at `fails` fails.
-    fn ended(fails: f64) -> (Vec<(usize, Vec<f64>)>, Result<(), Error>) {
+    fn ended(fails: f64) -> (Ended, Result<(), Error>) {
         let mut series = Left { parts: 40, ended: Vec::new() };
         let (options, monitor) = (Options::new(Tolerance::new(1e-6, 1e-6)), Monitor::new());
         let mut parts = Parts::new(&mut series, (None, &options), (1, 0), &monitor);
@@ -661,7 +664,7 @@ mod tests {
     fn calls_solve_each_part_once() {
         let (ended, result) = ended(-1.0);
         assert!(result.is_ok());
-        let expected: Vec<_> = (0..40).map(|k| (k, vec![39.0 - k as f64; 2])).collect();
+        let expected: Ended = (0..40).map(|k| (k, vec![39.0 - k as f64; 2])).collect();
         assert_eq!(ended, expected);
     }
 
