@@ -4,7 +4,7 @@
 
 use odeum_case::{Described, Overrides, Plan, read};
 use odeum_io::Findings;
-use std::path::PathBuf;
+use std::path::Path;
 
 const CASE: &str = r#"
 [system]
@@ -32,7 +32,7 @@ atol = 1e-8
 const TABLE: &str = "v,t_start,t_end\n0.5,0.0,1.0\n0.6,0.1,1.0\n";
 
 /// The parts of the identity, as (name, value).
-fn identity(folder: &PathBuf, case: &str, table: &str) -> Vec<(&'static str, String)> {
+fn identity(folder: &Path, case: &str, table: &str) -> Vec<(&'static str, String)> {
     let path = folder.join("case.toml");
     std::fs::write(&path, case).unwrap();
     std::fs::write(folder.join("table.csv"), table).unwrap();
