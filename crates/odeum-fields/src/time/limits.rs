@@ -8,7 +8,7 @@ use crate::time::wave_line::{Line, climb};
 /// What grows more slowly than this part of its |λ| counts as neutral: rounding makes that much of it.
 const NEUTRAL: f64 = 1e-6;
 
-/// What limits the steps of coupled species [1/time], as of [`Stability`].
+/// What limits the steps of coupled species [1/time], as of [`Stability`](crate::Stability).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Limits {
     /// The largest step of forward Euler but for slow waves \[time\].
