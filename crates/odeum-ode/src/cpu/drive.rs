@@ -18,8 +18,8 @@ use odeum_core::{Lanes, Scalar};
 
 /// Integrates systems until there are no more.
 #[inline(always)]
-pub(super) fn drive<L: Lanes, M: Stepper<L>>(
-    mut stepper: M,
+pub(super) fn drive<L: Lanes, M: Stepper<L> + ?Sized>(
+    stepper: &mut M,
     controller: Controller,
     task: &Task<L::Scalar>,
 ) {
@@ -69,7 +69,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
                 if lanes == 0 {
                     continue;
                 }
-                let (stepper, pack) = (&mut stepper, &mut pack);
+                let (stepper, pack) = (&mut *stepper, &mut pack);
                 L::outline(Begin { stepper, pack, lanes, first, fixed, largest });
             }
             causes.forget(restarting);
@@ -117,7 +117,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
 
         let mut sight = Sight::default();
         if let Some(watch) = &mut watch {
-            watch.probe(&mut stepper, &mut pack, attempt.h, t_new, L::bits(accepted));
+            watch.probe(stepper, &mut pack, attempt.h, t_new, L::bits(accepted));
         }
         let state = stepper.state();
         if let Some(watch) = &mut watch {
@@ -236,7 +236,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
 }
 
 /// Begins anew in the lanes whose bit is set: apart from the loop, which is long.
-struct Begin<'a, L: Lanes, M> {
+struct Begin<'a, L: Lanes, M: ?Sized> {
     stepper: &'a mut M,
     pack: &'a mut Pack<L>,
     lanes: u64,
@@ -246,7 +246,7 @@ struct Begin<'a, L: Lanes, M> {
     largest: L,
 }
 
-impl<L: Lanes, M: Stepper<L>> Outlined for Begin<'_, L, M> {
+impl<L: Lanes, M: Stepper<L> + ?Sized> Outlined for Begin<'_, L, M> {
     #[inline(always)]
     fn run(self) {
         let Begin { stepper, pack, lanes, first, fixed, largest } = self;

@@ -144,7 +144,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
     /// Finds the cubics of the steps of size `h` that passed the error test, and where the component moves as far as its level is
     /// away, f at their ends or how far they miss it.
     #[inline(always)]
-    pub(super) fn probe<M: Stepper<L>>(
+    pub(super) fn probe<M: Stepper<L> + ?Sized>(
         &mut self,
         stepper: &mut M,
         pack: &mut Pack<L>,
@@ -156,7 +156,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
     }
 
     #[inline(always)]
-    fn probe_here<M: Stepper<L>>(
+    fn probe_here<M: Stepper<L> + ?Sized>(
         &mut self,
         stepper: &mut M,
         pack: &mut Pack<L>,
@@ -311,7 +311,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
 }
 
 /// A [probe](Watch::probe), apart from the loop of steps.
-struct Probe<'a, 'b, L: Lanes, M> {
+struct Probe<'a, 'b, L: Lanes, M: ?Sized> {
     watch: &'a mut Watch<'b, L>,
     stepper: &'a mut M,
     pack: &'a mut Pack<L>,
@@ -320,7 +320,7 @@ struct Probe<'a, 'b, L: Lanes, M> {
     passed: u64,
 }
 
-impl<L: Lanes, M: Stepper<L>> Outlined for Probe<'_, '_, L, M> {
+impl<L: Lanes, M: Stepper<L> + ?Sized> Outlined for Probe<'_, '_, L, M> {
     #[inline(always)]
     fn run(self) {
         let Probe { watch, stepper, pack, h, t_new, passed } = self;

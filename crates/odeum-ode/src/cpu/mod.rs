@@ -251,15 +251,15 @@ impl<T: Scalar, S: System, const INLINED: u8> LaneWork<T> for Work<'_, T, S, INL
             && let Job::Integrate { method: Method::Erk(erk), task, .. } = job
         {
             let system = &Inlined(system);
-            let stepper = ErkStepper::<L, _>::new(erk, &task.options.tolerance, system);
-            return drive(stepper, erk.controller, task);
+            let mut stepper = ErkStepper::<L, _>::new(erk, &task.options.tolerance, system);
+            return drive(&mut stepper, erk.controller, task);
         }
         if const { INLINED & RKC != 0 }
             && let Job::Integrate { method: Method::Rkc(rkc), task, .. } = job
         {
             let system = &Inlined(system);
-            let stepper = RkcStepper::<L, _>::new(rkc, &task.options.tolerance, system);
-            return drive(stepper, rkc.controller, task);
+            let mut stepper = RkcStepper::<L, _>::new(rkc, &task.options.tolerance, system);
+            return drive(&mut stepper, rkc.controller, task);
         }
         compiled::run::<L>(&Erased(system), job);
     }

@@ -10,6 +10,10 @@ use odeum_core::{Error, Graph, System, Tape};
 use odeum_kinetics::Reactor;
 use std::sync::Arc;
 
+/// The methods that are compiled for tapes: explicit pairs, of which a step costs a seventh more of a small system where that is called
+/// through a pointer. Unit tests integrate nothing.
+const FOR_TAPES: u8 = if cfg!(test) { NONE } else { ERK };
+
 /// Any system.
 pub(super) struct Held<S>(pub(super) S);
 
@@ -39,8 +43,7 @@ impl<S: System + Send> AnySystem for Held<S> {
     }
 }
 
-/// A system that was recorded or read. Explicit pairs are compiled for tapes: of a small one a step costs a
-/// seventh more where it is called through a pointer.
+/// A system that was recorded or read.
 pub(super) struct Taped(pub(super) Tape);
 
 impl AnySystem for Taped {
@@ -53,11 +56,11 @@ impl AnySystem for Taped {
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
-        Box::new(ByLanes::<Tape, ERK>(&self.0))
+        Box::new(ByLanes::<Tape, FOR_TAPES>(&self.0))
     }
 
     fn in_f32(&self) -> Option<Box<dyn OnLanes<f32> + '_>> {
-        Some(Box::new(ByLanes::<Tape, ERK>(&self.0)))
+        Some(Box::new(ByLanes::<Tape, FOR_TAPES>(&self.0)))
     }
 
     fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {
@@ -86,7 +89,7 @@ impl<S: System + Send, const INLINED: u8> AnySystem for Native<S, INLINED> {
     }
 
     fn in_f32(&self) -> Option<Box<dyn OnLanes<f32> + '_>> {
-        Some(Box::new(ByLanes::<Tape, ERK>(&self.tape)))
+        Some(Box::new(ByLanes::<Tape, FOR_TAPES>(&self.tape)))
     }
 
     fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {
