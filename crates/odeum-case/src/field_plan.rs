@@ -11,6 +11,9 @@ use odeum_ode::Device;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
+/// Steps this many times longer than what follows reactions are warned of.
+const UNFOLLOWED: f64 = 2.0;
+
 /// A run that is ready to start.
 pub struct FieldPlan<'a> {
     /// What is to be run.
@@ -135,10 +138,11 @@ impl<'a> FieldPlan<'a> {
                 return Err(self.at("step", &message).help(help));
             }
             StepSpec::Fraction(fraction) => {
-                let step = fraction * largest;
+                let usual = limits.usual_step(time.method);
+                let step = fraction * usual;
                 if let Some(t) = time.stands_at(step) {
                     let message = format!("a step of {step:e} does not move the time at {t}");
-                    let found = format!("{fraction:?} of the largest stable step, {largest:.6e}");
+                    let found = format!("{fraction:?} of the largest step, {usual:.6e}");
                     let help = "take a larger fraction, a method that is stable for larger steps, \
                                 or slower rates";
                     return Err(self.at("step", &message).found(found).help(help));
@@ -190,7 +194,28 @@ impl<'a> FieldPlan<'a> {
             Steps::Fraction(fraction) => fraction * limits.usual_step(self.case.time.method),
             Steps::Adaptive(_) => return Ok(Vec::new()),
         };
-        Ok(self.sharpened(field, h)?.into_iter().chain(self.waves_grow(limits, h)).collect())
+        let sharpened = self.sharpened(field, h)?.into_iter();
+        Ok(sharpened
+            .chain(self.waves_grow(limits, h))
+            .chain(self.not_followed(limits, h))
+            .collect())
+    }
+
+    /// A warning of stable steps that are too long for what reactions do.
+    fn not_followed(&self, limits: &Stability, h: f64) -> Option<Finding> {
+        let FieldTime { method, force, .. } = &self.case.time;
+        let followed = limits.followed_step(*method);
+        if *force || h <= UNFOLLOWED * followed {
+            return None;
+        }
+        let message = "steps are stable, but too long to follow the reactions";
+        let help = format!(
+            "take steps up to {followed:.6e} by {}, step = \"stable\", which follows them, or \
+             method = \"rkc\" with `tolerance`; what relaxes at once, and stays where it is, needs none of this",
+            method.name()
+        );
+        let found = format!("steps of {h:.6e}, where reactions take {:.6e}", 1.0 / limits.reaction);
+        Some(self.at("step", message).into_warning().found(found).help(help))
     }
 
     /// A warning of steps of forward Euler that keep pulses too sharp.

@@ -67,11 +67,12 @@ class Simulation(Fixed):
     t : float, optional
         The time at the start [time]: zero, or that of the dataset or of the arrays.
     method : str, optional
-        ``"euler"``, ``"ssprk3"``, ``"rkc"`` or ``"rkl2"``.
+        ``"euler"``, ``"ssprk3"``, ``"rkc"`` or ``"rkl2"``: by default ``"ssprk3"``, with `tolerance` ``"rkc"``, with `step` ``"euler"``.
     stages : int, optional
         Stages of a step of ``rkc`` and ``rkl2``.
     step : float, str or mapping, optional
-        The size of steps [time], ``"stable"``, or ``{"stable": 0.9}``.
+        The size of steps [time]; by default ``"stable"``, 0.8 of the largest step that is stable and follows the reactions, or
+        ``{"stable": 0.9}``.
     tolerance : float or mapping, optional
         Steps of ``rkc`` by their error: ``{"rtol": 1e-4, "atol": 1e-6}``, or one number for both.
     force : bool

@@ -179,6 +179,7 @@ u = "-0.9723 + 0.2*exp(-(x - 50)^2/20)"
 v = -0.3404
 [time]
 until = 600.0
+method = "euler"
 "#;
     folder.write("a.toml", case);
     for command in ["check", "run"] {
@@ -186,8 +187,10 @@ until = 600.0
         let parts = ["warning: weakly damped waves may grow", "ssprk3 takes steps to"];
         assert!(parts.iter().all(|part| said.err.contains(part)), "{}", said.err);
     }
-    folder.write("b.toml", case.to_owned() + "method = \"ssprk3\"\n");
-    assert!(folder.odeum(&["check", "b.toml"]).well().err.is_empty());
+    for other in ["method = \"ssprk3\"\n", ""] {
+        folder.write("b.toml", case.replace("method = \"euler\"\n", other));
+        assert!(folder.odeum(&["check", "b.toml"]).well().err.is_empty(), "{other}");
+    }
     // In wind too. What turns by the wind alone is told nothing of: forward Euler makes up for what upwinding damps.
     let wind = "[velocity]\nuniform = [0.5, 0.0, 0.0]\n";
     folder.write("c.toml", format!("{case}{wind}"));
@@ -196,7 +199,7 @@ until = 600.0
         "d.toml",
         format!(
             "[system]\nspecies = [\"u\"]\nequations = {{ u = \"0.1*lap(u) + u*(1 - u)\" }}\n[grid]\n\
-             shape = [64, 1, 1]\nspacing = 0.5\n{wind}[initial]\nu = \"exp(-(x - 5)^2)\"\n[time]\nuntil = 8.0\n"
+             shape = [64, 1, 1]\nspacing = 0.5\n{wind}[initial]\nu = \"exp(-(x - 5)^2)\"\n[time]\nuntil = 8.0\nmethod = \"euler\"\n"
         ),
     );
     assert!(folder.odeum(&["check", "d.toml"]).well().err.is_empty());
@@ -262,5 +265,45 @@ fn spacings_have_a_range() {
         } else {
             said.refused(&["grid.spacing", range, &format!("spacing = {spacing:e}")]);
         }
+    }
+}
+
+/// Steps that reactions limit, not diffusion, were as long as they are stable: of A → B −0.29 was left for 0.135, with success.
+#[test]
+fn steps_follow_reactions() {
+    let folder = Folder::new();
+    let case = r#"
+[system]
+species = ["a", "b"]
+equations = { a = "0.01*lap(a) - a", b = "0.01*lap(b) + a" }
+[grid]
+shape = [8, 1, 1]
+spacing = 1.0
+[initial]
+a = 1.0
+b = 0.0
+[time]
+until = 2.0
+"#;
+    let left = |time: &str| {
+        folder.write("a.toml", format!("{case}{time}"));
+        let said = folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+        let end = npz::read(&folder.path("a.npz"));
+        (end["a"].f64()[0] / (-2.0_f64).exp() - 1.0, said)
+    };
+    for (time, most) in [
+        ("", 1e-2),
+        ("step = \"stable\"\nmethod = \"euler\"\n", 0.2),
+        ("step = \"stable\"\nmethod = \"rkl2\"\nstages = 5\n", 0.05),
+        ("tolerance = { rtol = 1e-6, atol = 1e-9 }\n", 1e-4),
+    ] {
+        let (off, said) = left(time);
+        assert!(off.abs() < most, "{time}: {off}");
+        assert!(said.err.is_empty(), "{}", said.err);
+    }
+    let (off, said) = left("step = 1.5\n");
+    assert!(off < -1.0, "{off}");
+    for part in ["too long to follow the reactions", "a.toml:14:8", "steps up to 2.000000e-1"] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Limits {
     pub(super) radius: f64,
     pub(super) growth: f64,
     pub(super) growing: f64,
+    /// The largest |λ| of what is the same everywhere: how fast reactions change it.
+    pub(super) reaction: f64,
     /// What limits forward Euler beside that, and methods with stages beside the radius.
     pub(super) slow: Slow,
     pub(super) turning: Spectrum,
@@ -31,6 +33,7 @@ impl Default for Limits {
             radius: 0.0,
             growth: 0.0,
             growing: 0.0,
+            reaction: 0.0,
             slow: Slow::default(),
             turning: Spectrum::default(),
             at_rest: Spectrum::default(),
@@ -100,6 +103,9 @@ impl Limits {
                 continue;
             }
             self.radius = self.radius.max(size);
+            if uniform {
+                self.reaction = self.reaction.max(size);
+            }
             fastest = fastest.max(value.re);
             self.grow(value, size);
             self.turning.add(value);

@@ -24,7 +24,7 @@ use crate::time::limits::Limits;
 use crate::time::linearised::{Linear, Wave};
 use crate::time::method::Method;
 use crate::time::places::{Care, Places};
-use crate::time::spectrum::Slack;
+use crate::time::spectrum::{RESOLVED, Slack};
 use crate::time::wave_line::{Line, points};
 use odeum_ode::{Error, Scalar};
 use std::collections::HashSet;
@@ -46,6 +46,8 @@ pub struct Stability {
     pub growth: f64,
     /// The largest |λ| of what grows so [1/time].
     pub(crate) growing: f64,
+    /// How fast reactions change what is the same everywhere: the largest |λ| of their Jacobian [1/time].
+    pub reaction: f64,
     /// The largest step of forward Euler that keeps positive values positive, of problems where
     /// a velocity blows and every cell gains from its neighbours only \[time\].
     pub positive: Option<f64>,
@@ -72,10 +74,17 @@ impl Stability {
         self.largest(method, Slack { floor: f64::INFINITY, as_others: false })
     }
 
-    /// What a [fraction](crate::Steps::Fraction) is one of \[time\]: the largest stable step, and where
-    /// something grows no longer than 1/[`growth`](Stability::growth).
+    /// What a [fraction](crate::Steps::Fraction) is one of \[time\]: the largest stable step, but no longer than 1/[`growth`](Stability::growth)
+    /// where something grows, and than what follows [reactions](Stability::followed_step).
     pub fn usual_step(&self, method: Method) -> f64 {
-        self.largest_step(method).min(1.0 / self.growth)
+        self.largest_step(method).min(1.0 / self.growth).min(self.followed_step(method))
+    }
+
+    /// The largest step that follows reactions \[time\], however long steps are stable: by each factor e of a change the error is up to 11 %
+    /// with forward Euler, 0.8 % with SSPRK3, and 6 % with the stabilised methods.
+    pub fn followed_step(&self, method: Method) -> f64 {
+        let resolved = if method == Method::Euler { RESOLVED_BY_EULER } else { RESOLVED };
+        resolved / self.reaction
     }
 
     /// ln of what a step of a method with so many stages makes of the fastest wave, where that decays by itself.
@@ -162,6 +171,8 @@ const EXTREMES: f64 = 0.5;
 const BY_PLACE: f64 = 3.0;
 /// The eigenvalues of a matrix, over S³, in updates of a species in a cell.
 const EIGENVALUES: f64 = 25.0;
+/// |hλ| up to which forward Euler follows a reaction: it makes 1 − z + z²/2 of what is 1 − z.
+const RESOLVED_BY_EULER: f64 = 0.2;
 /// Steps times a growth that are too large to see it.
 const UNSEEN: f64 = 2.0;
 /// By how much a wave that does not decay may grow over the span of a run: ln of the factor.
@@ -436,6 +447,7 @@ impl Judge {
             radius: most(|group| group.radius),
             growth: most(|group| group.growth),
             growing: most(|group| group.growing),
+            reaction: most(|group| group.reaction),
             positive,
             decaying,
             floor,

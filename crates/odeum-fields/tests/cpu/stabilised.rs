@@ -423,8 +423,8 @@ fn a_field_whose_derivatives_overflow_is_not_reached() {
         let options = Options::new(Method::Rkc { stages: Some(10) }, steps);
         Simulation::new(&problem, start, 0.0, &options, cpu()).unwrap().advance_to(end).unwrap()
     };
-    for (steps, end) in [(Steps::Fixed(12.0), 12.0), (Steps::Fraction(0.9), 12.8)] {
-        let outcome = go(&brusselator, 1.0, steps, end);
+    for step in [12.0, 12.8] {
+        let outcome = go(&brusselator, 1.0, Steps::Fixed(step), step);
         assert!(matches!(outcome, Outcome::Unstable(_)), "{outcome:?}");
     }
     // A slope that is infinite where the rate is finite says nothing about the size of a step.

@@ -91,8 +91,14 @@ pub(super) fn read(
         ("rkc", Method::Rkc { stages: count }),
         ("rkl2", Method::Rkl2 { stages: count }),
     ];
+    let (step, tolerance) = (section.get("step"), section.get("tolerance"));
+    let usual = match (&tolerance, &step, builtin) {
+        (Some(_), ..) => Method::Rkc { stages: count },
+        (None, Some(_), _) | (None, None, Some(_)) => Method::Euler,
+        (None, None, None) => Method::Ssprk3,
+    };
     let method_field = section.get("method");
-    let method = method_field.as_ref().map_or(Some(Method::Euler), |field| {
+    let method = method_field.as_ref().map_or(Some(usual), |field| {
         source_spans.put("steps", field.source_span());
         source_spans.put("method", field.source_span());
         field.choice("methods of fields", &methods)
@@ -102,7 +108,6 @@ pub(super) fn read(
         let message = format!("the stages of {} are always as many", method.name());
         return field.refuse(message, "leave `stages` out, or use rkc or rkl2");
     }
-    let (step, tolerance) = (section.get("step"), section.get("tolerance"));
     let usual = match (builtin, method) {
         (Some(builtin), Some(Method::Euler)) => StepSpec::Fixed(builtin.step()),
         _ => StepSpec::Fraction(FRACTION),
