@@ -40,10 +40,6 @@ pub trait System: Sync {
     /// lanes, so that choosing an operation costs little beside doing it.
     const INTERPRETED: bool = false;
 
-    /// True for a system that goes through tables: each index it reads serves all lanes, so more
-    /// lanes make each of them cheaper, as long as its memory stays near.
-    const TABULATED: bool = false;
-
     /// Number of equations n.
     fn dim(&self) -> usize;
 

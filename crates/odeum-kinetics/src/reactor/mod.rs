@@ -136,8 +136,6 @@ impl Reactor {
 }
 
 impl System for Reactor {
-    const TABULATED: bool = true;
-
     fn dim(&self) -> usize {
         self.kinetics.n_species() + 2
     }

@@ -218,11 +218,11 @@ impl<T: Scalar, S: System, const INLINED: u8> OnLanes<T> for ByLanes<'_, S, INLI
         let work = Work::<T, S, INLINED> { system: self.0, job };
         if S::INTERPRETED {
             isa.dispatch_wide(work)
-        } else if const { S::TABULATED } && pack_pairs::pay(isa, &job, self.0) {
+        } else if !is_inlined::<T, INLINED>(&job) && pack_pairs::pay(isa, &job, self.0) {
             let Job::Integrate { method, plan, task } = job else { return };
             let handover = Handover::new();
             let task = &Task { handover: Some(&handover), ..*task };
-            let work = || Work::<T, S, INLINED> {
+            let work = || Work::<T, S, NONE> {
                 system: self.0,
                 job: Job::Integrate { method, plan, task },
             };
@@ -233,6 +233,15 @@ impl<T: Scalar, S: System, const INLINED: u8> OnLanes<T> for ByLanes<'_, S, INLI
         } else {
             isa.dispatch(work)
         }
+    }
+}
+
+/// Whether what a job is done by is compiled for the system.
+fn is_inlined<T: Scalar, const INLINED: u8>(job: &Job<'_, T>) -> bool {
+    match job {
+        Job::Integrate { method: Method::Erk(_), .. } => INLINED & ERK != 0,
+        Job::Integrate { method: Method::Rkc(_), .. } => INLINED & RKC != 0,
+        _ => false,
     }
 }
 
