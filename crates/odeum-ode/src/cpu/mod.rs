@@ -216,8 +216,10 @@ impl<T: Scalar, S: System, const INLINED: u8> OnLanes<T> for ByLanes<'_, S, INLI
 
     fn run(&self, isa: Isa, job: Job<'_, T>) {
         let work = Work::<T, S, INLINED> { system: self.0, job };
-        if S::INTERPRETED {
-            isa.dispatch_wide(work)
+        if S::INTERPRETED && pack_pairs::fit_in_packs(isa, &job) {
+            isa.dispatch(Work::<T, S, NONE> { system: self.0, job });
+        } else if S::INTERPRETED {
+            isa.dispatch_wide(work);
         } else if !is_inlined::<T, INLINED>(&job) && pack_pairs::pay(isa, &job, self.0) {
             let Job::Integrate { method, plan, task } = job else { return };
             let handover = Handover::new();

@@ -24,7 +24,8 @@ pub(super) fn pay<T: Scalar>(isa: Isa, job: &Job<'_, T>, system: &impl System) -
     let Job::Integrate { method, plan, task } = *job else { return false };
     let matrices = plan.map_or(0, |plan| plan.nnz() + plan.symbolic().len());
     let lanes = isa.dispatch_pair::<T, _>(Width);
-    same_work_in_all_lanes(method)
+    lanes > isa.dispatch::<T, _>(Width)
+        && same_work_in_all_lanes(method)
         && stays_near(
             lanes,
             system.workspace() + matrices + VECTORS * system.dim(),
@@ -32,6 +33,12 @@ pub(super) fn pay<T: Scalar>(isa: Isa, job: &Job<'_, T>, system: &impl System) -
             cache(),
         )
         && lasts(lanes, task.systems, task.threads)
+}
+
+/// Whether each thread can take its systems in one pack: in a block of several most lanes would be empty.
+pub(super) fn fit_in_packs<T: Scalar>(isa: Isa, job: &Job<'_, T>) -> bool {
+    let Job::Integrate { task, .. } = *job else { return false };
+    task.systems <= task.threads * isa.dispatch::<T, _>(Width)
 }
 
 /// Whether all lanes do the same in an attempt; elsewhere they wait for the last one, and the more there are the
@@ -62,7 +69,7 @@ fn lasts(lanes: usize, systems: usize, threads: usize) -> bool {
     systems / threads >= TURNS * lanes
 }
 
-/// The lanes of a pair.
+/// The lanes of a pack, or of several.
 struct Width;
 
 impl<T: Scalar> LaneWork<T> for Width {
