@@ -9,6 +9,37 @@ use odeum_fields::{
 use odeum_ode::Status;
 use std::ops::ControlFlow;
 
+/// Makes a test of each of these for a machine; none fails where the machine is not available.
+macro_rules! test_deceivers {
+    ($machine:expr, $is_available:expr) => {
+        test_deceivers! {
+            $machine, $is_available;
+            closed_boxes_keep_their_mass,
+            inflow_keeps_bounds,
+            channels_fill_with_what_comes_in,
+            sources_that_spoil_are_found,
+            rates_that_jump_count,
+            single_cells_between_boundaries_are_stable,
+            shares_follow_the_field,
+            fixed_steps_end_where_they_are_too_large,
+            phases_part_within_their_limit,
+            shares_go_on_with_the_same_bits,
+            waves_that_never_fade_do_not_grow,
+            limits_are_those_of_all_cells,
+            limits_are_those_of_the_least_diffusion,
+        }
+    };
+    ($machine:expr, $is_available:expr; $($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            if $is_available {
+                crate::common::deceivers::$name($machine);
+            }
+        })*
+    };
+}
+pub(crate) use test_deceivers;
+
 /// What simulations run on.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine {

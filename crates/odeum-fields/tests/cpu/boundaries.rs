@@ -1,5 +1,6 @@
 //! Boundaries, each against a solution or an identity; diffusion that differs from cell to cell.
 
+use crate::common::model;
 use odeum_fields::{
     Advection, Boundaries, Boundary, Engine, Face, Field, Grid, Method, ModelText, Options,
     Outcome, Problem, Quantity, Simulation, Stencil, Steps, Velocity, noise,
@@ -7,12 +8,6 @@ use odeum_fields::{
 use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
-
-fn model(equation: &str) -> odeum_fields::Model {
-    let text =
-        ModelText { species: vec!["c"], equations: vec![("c", equation)], ..ModelText::default() };
-    text.read().unwrap().0
-}
 
 fn cpu() -> Cpu {
     Cpu { threads: Some(1), isa: Isa::best() }
@@ -42,8 +37,9 @@ fn worst(n: usize, boundaries: [Boundary; 2], end: f64, f: fn(f64, f64) -> f64) 
             let boundaries = Boundaries::default()
                 .face(face(axis, false), boundaries[0].clone())
                 .face(face(axis, true), boundaries[1].clone());
-            let problem =
-                Problem::new(model("lap(c)"), grid).stencil(stencil).boundaries(boundaries);
+            let problem = Problem::new(model(&[("c", "lap(c)")]), grid)
+                .stencil(stencil)
+                .boundaries(boundaries);
             let u = Field::from_fn(&grid, 1, |_, at| f(at[axis], 0.0)).unwrap();
             let u = accurate(&problem, u, end);
             for index in 0..grid.cells() {
@@ -113,7 +109,7 @@ fn a_straight_profile_is_stationary() {
         let boundaries = Boundaries::default()
             .face(face(axis, false), Boundary::Dirichlet(Quantity::from(1.0)))
             .face(face(axis, true), Boundary::Dirichlet(Quantity::from(3.0)));
-        let problem = Problem::new(model("lap(c)"), grid).boundaries(boundaries);
+        let problem = Problem::new(model(&[("c", "lap(c)")]), grid).boundaries(boundaries);
         let u = Field::<f64>::from_fn(&grid, 1, |_, at| 1.0 + 2.0 * at[axis] / length).unwrap();
         let engine = Engine::new(&problem, &cpu()).unwrap();
         let mut f = engine.zeros().unwrap();
@@ -128,10 +124,10 @@ fn a_straight_profile_is_stationary() {
 fn edges_are_reflected_twice() {
     let n = 6;
     let zero = Boundary::Dirichlet(Quantity::from(0.0));
-    let closed = Problem::new(model("lap(c)"), Grid::new([n; 3], 1.0).unwrap())
+    let closed = Problem::new(model(&[("c", "lap(c)")]), Grid::new([n; 3], 1.0).unwrap())
         .boundaries(Boundaries::all(zero));
     // The same in a periodic box of twice the edges, continued as an odd function.
-    let doubled = Problem::new(model("lap(c)"), Grid::new([2 * n; 3], 1.0).unwrap())
+    let doubled = Problem::new(model(&[("c", "lap(c)")]), Grid::new([2 * n; 3], 1.0).unwrap())
         .boundaries(Boundaries::all(Boundary::Periodic));
     let value = |cell: [usize; 3]| {
         let inner = cell.map(|i| if i < n { i } else { 2 * n - 1 - i });
@@ -162,8 +158,8 @@ fn fluxes_with_coefficients_per_cell() {
     let random = |index: usize| noise(2, 0, index);
     let values: Vec<f64> = (0..grid.cells()).map(random).collect();
     let u = Field::<f64>::from_values(&grid, 1, &values).unwrap();
-    let star = Problem::new(model("2*lap(c)"), grid).stencil(Stencil::Star);
-    let still = Problem::new(model("0"), grid).stencil(Stencil::Star);
+    let star = Problem::new(model(&[("c", "2*lap(c)")]), grid).stencil(Stencil::Star);
+    let still = Problem::new(model(&[("c", "0")]), grid).stencil(Stencil::Star);
     let slope = |problem: &Problem| {
         let engine = Engine::new(problem, &cpu()).unwrap();
         let mut f = engine.zeros().unwrap();
@@ -193,7 +189,8 @@ fn fluxes_with_small_and_with_large_coefficients() {
         let values: Vec<f32> = (0..grid.cells()).map(|index| noise(2, 0, index) as f32).collect();
         let u = Field::<f32>::from_values(&grid, 1, &values).unwrap();
         let coefficients = (0..grid.cells()).map(|index| scale * (1.5 + noise(3, 0, index)));
-        let problem = Problem::new(model("0"), grid).diffusion("c", coefficients.collect());
+        let problem =
+            Problem::new(model(&[("c", "0")]), grid).diffusion("c", coefficients.collect());
         let engine = Engine::new(&problem, &cpu()).unwrap();
         let mut f = engine.zeros().unwrap();
         engine.rhs(0.0, &u, &mut f);
@@ -210,7 +207,7 @@ fn fluxes_with_small_and_with_large_coefficients() {
 #[test]
 fn what_cannot_be_is_refused() {
     let grid = Grid::new([4, 3, 2], 1.0).unwrap();
-    let problem = || Problem::new(model("lap(c)"), grid);
+    let problem = || Problem::new(model(&[("c", "lap(c)")]), grid);
     let refused = |problem: Problem, word: &str| {
         let error = problem.check().unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
@@ -263,7 +260,8 @@ fn what_cannot_be_is_refused() {
 fn boundaries_of_expressions() {
     let grid = Grid::new([9, 5, 4], 0.5).unwrap();
     let warm = Boundaries::all(Boundary::Dirichlet(Quantity::from(0.3)));
-    let given = |equation: &str| Problem::new(model(equation), grid).boundaries(warm.clone());
+    let given =
+        |equation: &str| Problem::new(model(&[("c", equation)]), grid).boundaries(warm.clone());
     let field = Field::from_fn(&grid, 1, |_, [x, y, z]| (x + 2.0 * y).sin() + z).unwrap();
     let slope = |equation: &str| {
         let engine = Engine::<f64>::new(&given(equation), &cpu()).unwrap();
@@ -279,7 +277,7 @@ fn boundaries_of_expressions() {
     }
     let separating = "lap(c^3 - c - 0.5*lap(c))";
     assert!(Engine::<f64>::new(&given(separating), &cpu()).is_ok());
-    let closed = Problem::new(model("lap(c^2)"), grid);
+    let closed = Problem::new(model(&[("c", "lap(c^2)")]), grid);
     assert!(Engine::<f64>::new(&closed, &cpu()).is_ok());
 }
 
@@ -291,7 +289,7 @@ fn boundaries_that_nothing_asks_for() {
     let low = Face { axis: 0, high: false };
     let value = || Boundary::Dirichlet(Quantity::from(5.0));
     let of = |equations: &[(&'static str, &'static str)], boundaries: Boundaries| {
-        Problem::new(crate::common::model(equations), grid).boundaries(boundaries)
+        Problem::new(model(equations), grid).boundaries(boundaries)
     };
     let moving = [("u", "lap(u) - u"), ("v", "u - v")];
     let of_all = || Boundaries::default().face(low, value());

@@ -1,9 +1,10 @@
 //! The paper's problems against their dispersion relations, profiles and moments.
 
+use crate::common::model;
 use odeum_fields::problems::Builtin;
 use odeum_fields::{
-    Advection, Boundaries, Boundary, Engine, Field, Grid, ModelText, Options, Outcome, Problem,
-    Quantity, Simulation, Stencil, Velocity, noise,
+    Advection, Boundaries, Boundary, Engine, Field, Grid, Options, Outcome, Problem, Quantity,
+    Simulation, Stencil, Velocity, noise,
 };
 use odeum_ode::{Cpu, Isa};
 use std::f64::consts::PI;
@@ -11,12 +12,6 @@ use std::ops::ControlFlow;
 
 fn cpu() -> Cpu {
     Cpu { threads: Some(1), isa: Isa::best() }
-}
-
-fn model(equation: &str) -> odeum_fields::Model {
-    let text =
-        ModelText { species: vec!["c"], equations: vec![("c", equation)], ..ModelText::default() };
-    text.read().unwrap().0
 }
 
 fn steps(problem: &Problem, u: Field<f64>, h: f64, steps: u64) -> Field<f64> {
@@ -92,7 +87,7 @@ fn the_interface_of_cahn_and_hilliard_rests() {
     let error = |n: usize| {
         let h = 24.0 / n as f64;
         let grid = Grid::new([n, 1, 1], h).unwrap().at([-12.0, 0.0, 0.0]).unwrap();
-        let problem = Problem::new(model("-lap(c - c^3 + lap(c))"), grid);
+        let problem = Problem::new(model(&[("c", "-lap(c - c^3 + lap(c))")]), grid);
         let profile = |x: f64| (x / 2.0_f64.sqrt()).tanh();
         let u = Field::<f64>::from_fn(&grid, 1, |_, at| profile(at[0])).unwrap();
         let dt = 0.02 * h.powi(4);
@@ -110,7 +105,7 @@ fn the_interface_of_cahn_and_hilliard_rests() {
 fn waves_of_cahn_and_hilliard_grow_by_their_symbol() {
     let shape = [14, 9, 11];
     let grid = Grid::new(shape, 1.0).unwrap();
-    let problem = Problem::new(model("-lap(c - c^3 + lap(c))"), grid);
+    let problem = Problem::new(model(&[("c", "-lap(c - c^3 + lap(c))")]), grid);
     for (c0, mode) in [(0.0, [4, 0, 0]), (0.3, [2, 3, 1]), (-0.9, [13, 8, 10]), (0.1, [0, 1, 6])] {
         let theta = [0, 1, 2].map(|k| PI * mode[k] as f64 / shape[k] as f64);
         let wave = |at: [f64; 3]| (0..3).map(|k| (theta[k] * at[k]).cos()).product::<f64>();
@@ -150,7 +145,7 @@ fn budgets_of_the_front() {
     for index in 0..grid.cells() {
         difference.set(0, grid.cell(index), a[index] - b[index]);
     }
-    let diffusion = Problem::new(model("lap(c)"), grid);
+    let diffusion = Problem::new(model(&[("c", "lap(c)")]), grid);
     let expected = steps(&diffusion, difference, 0.02, 1);
     let end = steps(&problem, u, 0.02, 1);
     for index in 0..grid.cells() {
@@ -187,7 +182,8 @@ fn upwind_moments_follow_their_rule() {
     let grid = Grid::new([40, 24, 36], 100.0).unwrap();
     let velocities = ["5", "-1", "5 * cos(t / 30)"];
     let velocity = Velocity::Uniform(velocities.map(Quantity::from));
-    let problem = Problem::new(model("100 * lap(c)"), grid).velocity(velocity, Advection::Upwind);
+    let problem =
+        Problem::new(model(&[("c", "100 * lap(c)")]), grid).velocity(velocity, Advection::Upwind);
     let u = Field::<f64>::from_fn(&grid, 1, |_, at| {
         f64::from((0..3).all(|k| (at[k] / 100.0 - [12.5, 12.5, 18.5][k]).abs() < 0.6))
     })
@@ -223,7 +219,7 @@ fn advected_waves_keep_their_shape() {
         } else {
             Velocity::Uniform(w.map(Quantity::from))
         };
-        let problem = Problem::new(model("0"), grid)
+        let problem = Problem::new(model(&[("c", "0")]), grid)
             .velocity(velocity, advection)
             .boundaries(Boundaries::all(Boundary::Periodic));
         let wave = |x: f64| (2.0 * PI * x).sin();
@@ -262,7 +258,7 @@ fn advected_waves_keep_their_shape() {
 fn jumps_stay_within_their_values() {
     let grid = Grid::new([60, 20, 1], 1.0).unwrap();
     let velocity = Velocity::Uniform([0.7, -0.4, 0.0].map(Quantity::from));
-    let problem = Problem::new(model("0"), grid)
+    let problem = Problem::new(model(&[("c", "0")]), grid)
         .boundaries(Boundaries::all(Boundary::Open))
         .velocity(velocity, Advection::Koren);
     let jump = |at: [f64; 3]| f64::from((10.0..20.0).contains(&at[0]) && at[1] > 8.0);

@@ -6,7 +6,7 @@ use odeum_fields::{
 };
 use std::f64::consts::PI;
 
-fn model(diffusion: f64) -> odeum_fields::Model {
+fn diffusing(diffusion: f64) -> odeum_fields::Model {
     let text = ModelText {
         species: vec!["c"],
         params: vec![("D", diffusion)],
@@ -44,7 +44,7 @@ fn a_ball_spreads_as_the_solution_says_at_every_distance() {
             (0..512).filter(inside).count() as f64 / 512.0
         };
         let start = Field::<f64>::from_fn(&grid, 1, |_, at| part(at)).unwrap();
-        let problem = Problem::new(model(1.0), grid);
+        let problem = Problem::new(diffusing(1.0), grid);
         let end = advected(&problem, start, &Options::euler(h * h / 16.0), t);
         let pairs = end.to_values(0).into_iter().zip(centres(&grid));
         let errors = pairs.map(|(c, at)| {
@@ -99,7 +99,7 @@ const FROM: [f64; 3] = [2.5, 3.5, 2.5];
 fn puff(refine: usize, advection: Advection) -> (Grid, Field<f64>, f64) {
     let h = 0.2 / refine as f64;
     let grid = Grid::new([35 * refine, 30 * refine, 32 * refine], h).unwrap();
-    let problem = Problem::new(model(PUFF_D), grid).velocity(velocity(), advection);
+    let problem = Problem::new(diffusing(PUFF_D), grid).velocity(velocity(), advection);
     let start = Field::<f64>::from_fn(&grid, 1, |_, at| gaussian(at, FROM, [PUFF; 3])).unwrap();
     let step = h * h / 4.0;
     (grid, advected(&problem, start, &Options::euler(step), PUFF_END), step)
@@ -202,7 +202,7 @@ fn a_point_source_makes_the_plume_of_its_puffs() {
         let from = [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
         let rate = Quantity::from(q / h.powi(3));
         let source = PointSource { species: "c".to_owned(), cell, rate };
-        let problem = Problem::new(model(diffusion), grid)
+        let problem = Problem::new(diffusing(diffusion), grid)
             .velocity(velocity(), Advection::Koren)
             .source(source);
         let start = Field::<f64>::zeros(&grid, 1).unwrap();

@@ -10,7 +10,7 @@ use odeum_fields::{
     Quantity, Simulation, rough,
 };
 
-fn model(equations: Vec<(&'static str, &'static str)>) -> Model {
+fn with_potential(equations: Vec<(&'static str, &'static str)>) -> Model {
     let species = equations.iter().map(|(name, _)| *name).collect();
     let definitions = vec![("mu", "c^3 - c - 0.4 * lap(c)"), ("rate", "0.2 * a * b * (1 + t)")];
     ModelText { species, definitions, equations, ..ModelText::default() }.read().unwrap().0
@@ -37,7 +37,7 @@ fn models() -> Vec<(&'static str, Model)> {
         ("still", still.read().unwrap().0),
         (
             "crossed",
-            model(vec![
+            with_potential(vec![
                 ("c", "lap(mu) + 0.2 * lap(b) + rate"),
                 ("b", "0.3 * lap(b) - rate"),
                 ("a", "-rate"),
