@@ -1,7 +1,7 @@
 //! Simulations whose kernels are executed on this machine through the host shim, against those of the
 //! processor's sweeps: methods, reductions, failures, interruptions.
 
-use crate::common::model;
+use crate::common::{model, some};
 use crate::host;
 use odeum_fields::problems::Builtin;
 use odeum_fields::{
@@ -152,7 +152,8 @@ fn what_a_device_fails_in_is_taken_again() {
     }
     let problem = problem([9, 7, 8]);
     let field = start::<f64>(&problem);
-    for options in methods() {
+    // By forward Euler, and by stages with steps of a fixed size and with steps that are chosen.
+    for options in some(methods(), &[0, 2, 4]) {
         let options = Options { force: true, ..options };
         for devices in [1, 2] {
             let of = || {
@@ -164,7 +165,7 @@ fn what_a_device_fails_in_is_taken_again() {
             let (mut other, _) = of();
             let (mut simulation, devices) = of();
             let mut failed = 0;
-            for (k, end) in [0.42, 0.71, 0.9, 1.3].into_iter().enumerate() {
+            for (k, end) in [0.42, 0.61, 0.7].into_iter().enumerate() {
                 assert_eq!(other.advance_to(end).unwrap(), Outcome::Reached);
                 for launches in [0, 1, 3] {
                     devices[k % devices.len()].set_launches(launches);
@@ -409,7 +410,7 @@ fn kernels_that_do_not_compile_are_left_out_where_there_are_others() {
         let ends = [host::slow(patience), host::refusing("od_box", patience)].map(|device| {
             let mut simulation = begin(device);
             assert_eq!(simulation.tiling().unwrap().depth, 3);
-            for steps in [1, 9, 400] {
+            for steps in [1, 9, 40] {
                 assert_eq!(simulation.steps(steps, 0, &mut go_on).unwrap(), Outcome::Reached);
             }
             (simulation.field().unwrap().into_owned(), simulation.tiling().unwrap().depth)
@@ -458,7 +459,7 @@ fn interruptions_change_no_bit() {
             Simulation::on_device(&problem, from, &options, host::device()).unwrap()
         };
         let (mut simulation, mut written) = (begin(start.clone()), Vec::new());
-        let end = 3.4321;
+        let end = 1.4321;
         let outcome = simulation.until(end, 7, &mut |simulation| {
             if simulation.counts().steps == 7 {
                 simulation.checkpoint().unwrap().write(&mut written).unwrap();
