@@ -14,61 +14,69 @@ mod prothero;
 mod suite;
 mod systems;
 
-/// Instantiates the suite.
+/// Instantiates the suite and the deceivers, or the suite alone: deceivers are about steps and what accepts them, and need not
+/// meet a kernel in every combination of how Jacobians are made, threads and precision, but each of these once.
 macro_rules! conforms {
-    ($name:ident, $method:expr, $place:expr, $precision:ty $(, #[$attribute:meta])?) => {
+    (suite $name:ident, $method:expr, $place:expr, $precision:ty) => {
         mod $name {
-            // Not every place of an instance needs all of these names.
-            #[allow(unused_imports)]
-            use crate::suite::{self, Place, Subject};
-            use crate::deceivers;
-            #[allow(unused_imports)]
-            use odeum_ode::{Device, Isa, Method};
-
-            fn subject() -> Subject {
-                Subject { method: $method, place: $place }
-            }
-
-            conforms!(@test has_its_order, , $($attribute)?);
-            conforms!(@test error_follows_tolerance, $precision, $($attribute)?);
-            conforms!(@test every_fate_has_its_status, $precision, $($attribute)?);
-            conforms!(@test neighbours_do_not_matter, $precision, $($attribute)?);
-            conforms!(@test goes_backward, $precision, $($attribute)?);
-            conforms!(@test saves_at_times, $precision, $($attribute)?);
-            conforms!(@test segments_are_cold_starts, $precision, $($attribute)?);
-            conforms!(@test kept_steps_save_searches, $precision, $($attribute)?);
-            conforms!(@test first_steps_move_the_time, $precision, $($attribute)?);
-            conforms!(@test spans_and_parameters_are_per_system, $precision, $($attribute)?);
-            conforms!(@deceiver poles_are_not_passed, $precision, $($attribute)?);
-            conforms!(@deceiver fixed_steps_do_not_pass_poles, $precision, $($attribute)?);
-            conforms!(@deceiver tanks_are_filled, $precision, $($attribute)?);
-            conforms!(@deceiver ignitions_are_not_missed, $precision, $($attribute)?);
-            conforms!(@deceiver clocks_do_not_drift, $precision, $($attribute)?);
-            conforms!(@deceiver saddles_are_left, $precision, $($attribute)?);
-            conforms!(@deceiver decays_are_followed, $precision, $($attribute)?);
-            conforms!(@deceiver undisturbed_equilibria_end, $precision, $($attribute)?);
-            conforms!(@deceiver inert_unknowns_hide_no_growth, $precision, $($attribute)?);
-            conforms!(@deceiver growth_that_begins_later_is_seen, $precision, $($attribute)?);
-            conforms!(@deceiver jumps_and_pulses_are_resolved, $precision, $($attribute)?);
-            conforms!(@deceiver steps_end_at_saved_times, $precision, $($attribute)?);
-            conforms!(@deceiver thresholds_are_resolved, $precision, $($attribute)?);
-            conforms!(@deceiver excursions_are_seen, $precision, $($attribute)?);
-            conforms!(@deceiver work_is_bounded, $precision, $($attribute)?);
+            conforms!(@subject $method, $place);
+            conforms!(@suite $precision,);
         }
     };
-    (@test $test:ident, $($precision:ty)?, $($attribute:meta)?) => {
-        conforms!(@in suite, $test, $($precision)?, $($attribute)?);
+    ($name:ident, $method:expr, $place:expr, $precision:ty $(, #[$attribute:meta])?) => {
+        mod $name {
+            conforms!(@subject $method, $place);
+            conforms!(@suite $precision, $($attribute)?);
+            conforms!(@deceivers $precision, $($attribute)?);
+        }
     };
-    (@deceiver $test:ident, $($precision:ty)?, $($attribute:meta)?) => {
-        conforms!(@in deceivers, $test, $($precision)?, $($attribute)?);
+    (@subject $method:expr, $place:expr) => {
+        // Not every place of an instance needs all of these names.
+        #[allow(unused_imports)]
+        use crate::suite::{Place, Subject};
+        #[allow(unused_imports)]
+        use odeum_ode::{Device, Isa, Method};
+
+        fn subject() -> Subject {
+            Subject { method: $method, place: $place }
+        }
     };
-    (@in $place:ident, $test:ident, $($precision:ty)?, $($attribute:meta)?) => {
+    (@suite $precision:ty, $($attribute:meta)?) => {
+        conforms!(@test suite has_its_order, , $($attribute)?);
+        conforms!(@test suite error_follows_tolerance, $precision, $($attribute)?);
+        conforms!(@test suite every_fate_has_its_status, $precision, $($attribute)?);
+        conforms!(@test suite neighbours_do_not_matter, $precision, $($attribute)?);
+        conforms!(@test suite goes_backward, $precision, $($attribute)?);
+        conforms!(@test suite saves_at_times, $precision, $($attribute)?);
+        conforms!(@test suite segments_are_cold_starts, $precision, $($attribute)?);
+        conforms!(@test suite kept_steps_save_searches, $precision, $($attribute)?);
+        conforms!(@test suite first_steps_move_the_time, $precision, $($attribute)?);
+        conforms!(@test suite spans_and_parameters_are_per_system, $precision, $($attribute)?);
+    };
+    (@deceivers $precision:ty, $($attribute:meta)?) => {
+        conforms!(@test deceivers poles_are_not_passed, $precision, $($attribute)?);
+        conforms!(@test deceivers fixed_steps_do_not_pass_poles, $precision, $($attribute)?);
+        conforms!(@test deceivers tanks_are_filled, $precision, $($attribute)?);
+        conforms!(@test deceivers ignitions_are_not_missed, $precision, $($attribute)?);
+        conforms!(@test deceivers clocks_do_not_drift, $precision, $($attribute)?);
+        conforms!(@test deceivers saddles_are_left, $precision, $($attribute)?);
+        conforms!(@test deceivers decays_are_followed, $precision, $($attribute)?);
+        conforms!(@test deceivers undisturbed_equilibria_end, $precision, $($attribute)?);
+        conforms!(@test deceivers inert_unknowns_hide_no_growth, $precision, $($attribute)?);
+        conforms!(@test deceivers growth_that_begins_later_is_seen, $precision, $($attribute)?);
+        conforms!(@test deceivers jumps_and_pulses_are_resolved, $precision, $($attribute)?);
+        conforms!(@test deceivers steps_end_at_saved_times, $precision, $($attribute)?);
+        conforms!(@test deceivers thresholds_are_resolved, $precision, $($attribute)?);
+        conforms!(@test deceivers excursions_are_seen, $precision, $($attribute)?);
+        conforms!(@test deceivers work_is_bounded, $precision, $($attribute)?);
+    };
+    (@test $place:ident $test:ident, $($precision:ty)?, $($attribute:meta)?) => {
         #[test]
         $(#[$attribute])?
         fn $test() {
             let subject = subject();
             if subject.can_run() {
-                $place::$test$(::<$precision>)?(&subject);
+                crate::$place::$test$(::<$precision>)?(&subject);
             }
         }
     };
@@ -154,19 +162,19 @@ conforms!(vern7_lanes_f64, Method::vern7(), Place::Lanes, f64);
 conforms!(rkc_cuda_f64, Method::rkc(), Place::Host, f64);
 conforms!(rkc_cuda_f32, Method::rkc(), Place::Host, f32);
 conforms!(rkc_warp_f64, Method::rkc(), Place::Groups(32), f64);
-conforms!(rkc_warp_f32, Method::rkc(), Place::Groups(32), f32);
+conforms!(suite rkc_warp_f32, Method::rkc(), Place::Groups(32), f32);
 conforms!(rodas3_cuda_f64, Method::rodas3(), Place::Host, f64);
 conforms!(rodas4_cuda_f64, Method::rodas4(), Place::Host, f64);
 conforms!(rodas4_cuda_f32, Method::rodas4(), Place::Host, f32);
 conforms!(rodas4_warp_f64, Method::rodas4(), Place::Groups(32), f64);
 conforms!(differences_cuda_f64, crate::differences(Method::rodas4()), Place::Host, f64);
-conforms!(differences_warp_f64, crate::differences(Method::rodas4()), Place::Groups(32), f64);
+conforms!(suite differences_warp_f64, crate::differences(Method::rodas4()), Place::Groups(32), f64);
 conforms!(rodas5p_cuda_f64, Method::rodas5p(), Place::Host, f64);
 conforms!(ros34pw2_cuda_f64, Method::ros34pw2(), Place::Host, f64);
 conforms!(radau_cuda_f64, Method::radau(), Place::Host, f64);
 conforms!(radau_cuda_f32, Method::radau(), Place::Host, f32);
 conforms!(radau_warp_f64, Method::radau(), Place::Groups(32), f64);
-conforms!(radau_warp_f32, Method::radau(), Place::Groups(32), f32);
+conforms!(suite radau_warp_f32, Method::radau(), Place::Groups(32), f32);
 conforms!(exp4_cuda_f64, Method::exp4(), Place::Host, f64);
 conforms!(exprb43_cuda_f64, Method::exprb43(), Place::Host, f64);
 conforms!(exprb43_cuda_f32, Method::exprb43(), Place::Host, f32);

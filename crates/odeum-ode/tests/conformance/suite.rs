@@ -37,6 +37,11 @@ impl Precision for f64 {
 
 impl Precision for f32 {}
 
+/// Whether slow instances run all of a test, which `ODEUM_THOROUGH` asks for.
+fn is_thorough() -> bool {
+    std::env::var_os("ODEUM_THOROUGH").is_some()
+}
+
 /// One instance of the suite.
 pub(crate) struct Subject {
     pub(crate) method: Method,
@@ -73,21 +78,26 @@ impl Subject {
     /// On the host device groups of threads are slow, as are Krylov subspaces: there all of a test is for
     /// `ODEUM_THOROUGH`.
     pub(crate) fn is_short(&self) -> bool {
-        let krylov =
-            matches!(&self.method, Method::Exponential(e) if e.action != Action::Resolvent);
         let slow = match self.place {
             Place::Groups(_) | Place::Lanes => true,
-            Place::Host => krylov,
+            Place::Host => self.is_krylov(),
             Place::Device(_) | Place::Inlined(_) => false,
         };
-        slow && std::env::var_os("ODEUM_THOROUGH").is_none()
+        slow && !is_thorough()
     }
 
-    /// Poles are approached at tolerances down to ten to minus this. Beyond the last one single precision has no
-    /// tighter: runs would be the same again.
-    pub(crate) fn tightest<T: Precision>(&self) -> i32 {
-        let finest = if T::EPSILON < 1e-10 { 12 } else { 6 };
-        if self.is_short() { 4 } else { finest }
+    fn is_krylov(&self) -> bool {
+        matches!(&self.method, Method::Exponential(e) if e.action != Action::Resolvent)
+    }
+
+    /// Poles are approached at tolerances of ten to minus these. Beyond the last one single precision has no
+    /// tighter: runs would be the same again. By Krylov subspaces tight ones are slow everywhere.
+    pub(crate) fn digits<T: Precision>(&self) -> Vec<i32> {
+        let short = self.is_short() || self.is_krylov() && !is_thorough();
+        let finest = if T::EPSILON > 1e-10 { 6 } else { 12 };
+        let finest = if short { 4 } else { finest };
+        // Neighbours among the tight ones take the same ways.
+        (1..=finest).filter(|e| is_thorough() || ![5, 7, 9, 11].contains(e)).collect()
     }
 
     /// False where this machine cannot run the instance.
