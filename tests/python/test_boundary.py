@@ -30,7 +30,7 @@ atol = 1e-9
 """
 
 REFUSALS = (od.OdeumError, ValueError, TypeError, BufferError, OverflowError)
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 arrays = hnp.arrays(
     dtype=st.sampled_from([np.float64, np.float32, np.int64, np.uint8, np.complex128, np.bool_]),

@@ -151,7 +151,7 @@ _PROGRAMS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_PROGRAMS)
 def test_programs_have_the_values_of_numpy_or_are_refused(source):
     wanted = _by_numpy(source)

@@ -383,7 +383,7 @@ _TREES = st.recursive(
 _NAMES = ("a", "b", "c")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(_TREES, st.lists(st.floats(-10, 10), min_size=3, max_size=3))
 def test_trees_have_the_values_of_floats(tree, point):
     """Function, graph and engine agree within the bound on rounding that the graph gives."""
@@ -409,7 +409,7 @@ def test_trees_have_the_values_of_floats(tree, point):
     assert abs(by_engine - value) <= bound + 4e-16 * abs(value) + 5e-324
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_are_read_back_to_the_bit(x):
     record = Record()
