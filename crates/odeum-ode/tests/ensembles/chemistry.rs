@@ -631,7 +631,7 @@ fn large() -> (DynSystem, Ensemble<f64>) {
     let y = kinetics.composition(&[("S1", 0.5), ("S2", 0.3), ("S75", 0.2)]).unwrap();
     let reactor = Reactor::constant_pressure(kinetics);
     let (state, pressure) = reactor.state(1200.0, 101_325.0, &y).unwrap();
-    let ensemble = Ensemble::repeated(&state, 2, (0.0, 1e-9))
+    let ensemble = Ensemble::repeated(&state, 2, (0.0, 1e-10))
         .and_then(|ensemble| ensemble.with_shared_params(pressure.to_vec()))
         .unwrap();
     (reactor.into(), ensemble)

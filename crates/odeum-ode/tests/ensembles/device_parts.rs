@@ -6,7 +6,7 @@ use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems::Robertson;
 use odeum_ode::{DynSystem, Ensemble, FirstStep, Method, Options, Tolerance};
 
-const SYSTEMS: usize = 40;
+const SYSTEMS: usize = 20;
 /// The span of the ensemble, which is the step whose matrix is factored.
 const STEP: f64 = 1e-2;
 

@@ -40,7 +40,7 @@ fn ensemble(count: usize) -> Ensemble<f64> {
     let states = (0..3 * count).map(at).map(|(i, s)| lorenz.y0[i] + 1e-2 * (s % 61) as f64);
     let params = (0..3 * count).map(at).map(|(j, s)| lorenz.params[j] * (1.0 + s as f64 / 1e4));
     // One of many takes far more steps than the others.
-    let span = |s: usize| (0.0, if s % 37 == 3 { 0.8 } else { 0.2 + 1e-4 * s as f64 });
+    let span = |s: usize| (0.0, if s % 37 == 3 { 0.5 } else { 0.12 + 1e-4 * s as f64 });
     Ensemble::new(3, states.collect(), (0.0, 1.0))
         .and_then(|ensemble| ensemble.with_params(params.collect()))
         .and_then(|ensemble| ensemble.with_spans((0..count).map(span).collect()))
@@ -228,7 +228,7 @@ fn the_order_by_expected_costs_changes_no_bit() {
     let options = Options::new(Tolerance::new(1e-5, 1e-7));
     let lorenz = Lorenz::problem();
     // Of a few the start is far away.
-    let far = |s: usize| if s % 30 == 7 { 1e4 } else { 1.0 };
+    let far = |s: usize| if s % 30 == 7 { 1e3 } else { 1.0 };
     let states = (0..3 * count).map(|k| lorenz.y0[k / count] * far(k % count)).collect();
     let ensemble = Ensemble::new(3, states, (0.0, 0.02))
         .and_then(|ensemble| ensemble.with_shared_params(lorenz.params))

@@ -23,7 +23,7 @@ fn ensemble(count: usize) -> Ensemble<f64> {
     Ensemble::with_invalid_starts(3, states, (0.0, 1.0))
         .and_then(|ensemble| ensemble.with_params(params.collect()))
         .and_then(|ensemble| {
-            ensemble.with_spans((0..count).map(|s| (0.0, 0.3 + 0.1 * (s % 6) as f64)).collect())
+            ensemble.with_spans((0..count).map(|s| (0.0, 0.15 + 0.05 * (s % 6) as f64)).collect())
         })
         .and_then(|ensemble| {
             ensemble.with_first_steps((0..count).map(|s| 1e-3 * (s % 5) as f64).collect())
@@ -34,7 +34,7 @@ fn ensemble(count: usize) -> Ensemble<f64> {
 /// Levels that some systems reach, and times that some do not.
 fn options(count: usize) -> Options {
     let levels = (0..count).map(|s| 3.0 + (s % 40) as f64).collect();
-    Options::new(Tolerance::new(1e-5, 1e-7)).end_when_rises(2, levels).save_at(vec![0.05, 0.19])
+    Options::new(Tolerance::new(1e-5, 1e-7)).end_when_rises(2, levels).save_at(vec![0.05, 0.14])
 }
 
 fn bits(values: &[f64]) -> Vec<u64> {

@@ -112,8 +112,8 @@ fn stiffness_that_moves_to_another_component_is_found() {
 /// Far beyond 10⁻⁶ the rate of c does not change.
 #[test]
 fn a_large_component_hides_no_stiffness_of_a_small_one() {
-    let of = ([1000.0, 0.0], 50.0, 1.0);
-    let wanted = [300.0 + 700.0 * (-0.1_f64).exp(), 0.0];
+    let of = ([1000.0, 0.0], 50.0, 0.2);
+    let wanted = [300.0 + 700.0 * (-0.02_f64).exp(), 0.0];
     near(&end::<f64>(Stiff::Saturated, of, &fixed(0.01), (1e-6, 1e-9)), wanted, 1e-2);
     near(&end::<f64>(Stiff::Saturated, of, &Method::rkc(), (1e-6, 1e-6)), wanted, 1e-2);
 }
