@@ -1,7 +1,7 @@
 //! Simulations of fields that end before their time, in words.
 
-use crate::case::{FieldCase, StepSpec};
-use odeum_fields::{Failure, Unstable};
+use crate::case::FieldCase;
+use odeum_fields::{Failure, Steps, Unstable};
 use odeum_io::Finding;
 use odeum_ode::Status;
 
@@ -26,14 +26,14 @@ pub fn failed(case: &FieldCase, failure: &Failure, kept: &str) -> Finding {
         Some(_) if given.is_some() => given.as_deref().unwrap_or_default(),
         Some(_) => "take smaller steps, or look at the equations there",
         None if failure.status == Status::MaxSteps => match case.time.steps {
-            StepSpec::Fixed(_) => "raise time.max_steps, or take larger steps",
+            Steps::Fixed(_) => "raise time.max_steps, or take larger steps",
             _ => {
                 "raise time.max_steps if the span is long; rkl2 and rkc take larger steps where diffusion \
                  limits them, ssprk3 where waves or a velocity do"
             }
         },
         None if failure.status == Status::StepTooSmall => match case.time.steps {
-            StepSpec::Fraction(_) => {
+            Steps::Fraction(_) => {
                 "steps so short are lost in the rounding of the time: look for rates that grow beyond all bounds, \
                  take steps by their error (method = \"rkc\" with tolerance = { rtol = 1e-4, atol = 1e-6 }), or begin nearer to t = 0"
             }
@@ -62,7 +62,7 @@ pub fn not_stable(case: &FieldCase, unstable: &Unstable, kept: &str) -> Finding 
         false => format!("steps of {step:.6e} are not stable any more at {after}"),
     };
     let found = if passed { "values that the equations do not explain" } else { &limit };
-    let shared = matches!(case.time.steps, StepSpec::Fraction(_));
+    let shared = matches!(case.time.steps, Steps::Fraction(_));
     let smaller = match (shared, passed) {
         (true, true) => "take a smaller fraction, as step = { stable = 0.2 }",
         (true, false) => {

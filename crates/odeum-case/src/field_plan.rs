@@ -1,7 +1,7 @@
 //! From a case of a field to a run: memory, device, the size of steps.
 
 use crate::available::Free;
-use crate::case::{Every, FieldCase, FieldTime, Precision, StepSpec, too_large};
+use crate::case::{Every, FieldCase, FieldTime, Precision, too_large};
 use crate::plan::Overrides;
 use odeum_fields::{
     Field, Method, Options, Stability, Steps, first_growing_step, gpu, sharpening_step, stability,
@@ -53,7 +53,7 @@ impl<'a> FieldPlan<'a> {
     /// A warning of steps of a given size with which the run fails before its end.
     fn too_short_steps(&self) -> Option<Finding> {
         let FieldTime { start, until, max_steps, ref steps, .. } = self.case.time;
-        let StepSpec::Fixed(step) = *steps else { return None };
+        let Steps::Fixed(step) = *steps else { return None };
         let of = |span: f64| (span / step * (1.0 - 1e-9)).ceil().max(0.0);
         // Steps are cut where states are written.
         let (span, every) = match self.case.output.every {
@@ -122,22 +122,21 @@ impl<'a> FieldPlan<'a> {
         let place = |error| source_spans.place(error);
         let limits = stability(problem, &field, (time.start, time.until)).map_err(place)?;
         let largest = limits.largest_step(time.method);
-        let steps = match &time.steps {
-            StepSpec::Adaptive(tolerance) => {
+        match &time.steps {
+            Steps::Adaptive(tolerance) => {
                 tolerance.check::<T>(names.len()).map_err(place)?;
-                Steps::Adaptive(tolerance.clone())
             }
-            StepSpec::Fraction(_) if limits.usual_step(time.method).is_infinite() => {
+            Steps::Fraction(_) if limits.usual_step(time.method).is_infinite() => {
                 return Err(self
                     .at("step", "nothing limits the step here")
                     .help("give its size: step = 0.01"));
             }
-            StepSpec::Fraction(_) if largest == 0.0 => {
+            Steps::Fraction(_) if largest == 0.0 => {
                 let message = format!("no step of {} is stable here", time.method.name());
                 let help = limits.remedy(time.method).unwrap_or("take another method".to_owned());
                 return Err(self.at("step", &message).help(help));
             }
-            StepSpec::Fraction(fraction) => {
+            Steps::Fraction(fraction) => {
                 let usual = limits.usual_step(time.method);
                 let step = fraction * usual;
                 if let Some(t) = time.stands_at(step) {
@@ -147,37 +146,33 @@ impl<'a> FieldPlan<'a> {
                                 or slower rates";
                     return Err(self.at("step", &message).found(found).help(help));
                 }
-                Steps::Fraction(*fraction)
             }
-            StepSpec::Fixed(step) => Steps::Fixed(*step),
-        };
-        if let Steps::Fixed(step) = steps
-            && step > largest * (1.0 + 1e-9)
-            && !time.force
-        {
-            let finding = self.at("step", &format!("steps of {step} are not stable"));
-            let or = limits.remedy(time.method).map_or(String::new(), |remedy| remedy + "; ");
-            return Err(finding.found(step).help(format!(
-                "stable up to {largest:.6e} here: {or}take step = \"stable\", a smaller one, or \
-                 force = true if you mean it"
-            )));
+            Steps::Fixed(step) if *step > largest * (1.0 + 1e-9) && !time.force => {
+                let finding = self.at("step", &format!("steps of {step} are not stable"));
+                let or = limits.remedy(time.method).map_or(String::new(), |remedy| remedy + "; ");
+                return Err(finding.found(step).help(format!(
+                    "stable up to {largest:.6e} here: {or}take step = \"stable\", a smaller one, or \
+                     force = true if you mean it"
+                )));
+            }
+            Steps::Fixed(step) if !time.force => {
+                let span = (time.start, time.until);
+                let growing = first_growing_step(problem, &field, span, time.method, *step);
+                if let Some((t, shorter)) = growing.map_err(place)? {
+                    let message =
+                        format!("coefficients change within a step of {step}, which makes waves grow");
+                    let or = if time.method.name() == "rkc" { "`tolerance`, " } else { "" };
+                    let found = format!("a step from t = {t}");
+                    return Err(self.at("step", &message).found(found).help(format!(
+                        "stable up to {shorter:.6e} there: take step = \"stable\", a smaller one, {or}or \
+                         force = true if you mean it"
+                    )));
+                }
+            }
+            Steps::Fixed(_) => {}
         }
-        if let Steps::Fixed(step) = steps
-            && !time.force
-            && let Some((t, shorter)) =
-                first_growing_step(problem, &field, (time.start, time.until), time.method, step)
-                    .map_err(place)?
-        {
-            let message =
-                format!("coefficients change within a step of {step}, which makes waves grow");
-            return Err(self.at("step", &message).found(format!("a step from t = {t}")).help(format!(
-                "stable up to {shorter:.6e} there: take step = \"stable\", a smaller one, {}or force \
-                 = true if you mean it",
-                if time.method.name() == "rkc" { "`tolerance`, " } else { "" }
-            )));
-        }
-        let warnings = self.warnings(&field, &limits, &steps)?;
-        let mut options = Options::new(time.method, steps);
+        let warnings = self.warnings(&field, &limits)?;
+        let mut options = Options::new(time.method, time.steps.clone());
         (options.force, options.max_steps) = (time.force, time.max_steps);
         Ok(Prepared { field, limits, options, warnings })
     }
@@ -187,9 +182,8 @@ impl<'a> FieldPlan<'a> {
         &self,
         field: &Field<T>,
         limits: &Stability,
-        steps: &Steps,
     ) -> Result<Vec<Finding>, Finding> {
-        let h = match steps {
+        let h = match &self.case.time.steps {
             Steps::Fixed(h) => *h,
             Steps::Fraction(fraction) => fraction * limits.usual_step(self.case.time.method),
             Steps::Adaptive(_) => return Ok(Vec::new()),
@@ -287,7 +281,7 @@ impl<'a> FieldPlan<'a> {
             // Their sums are added in another order, by which the error of a step is judged.
             Device::Cuda(gpu)
                 if gpu.ordinals.len() > 1
-                    && matches!(self.case.time.steps, StepSpec::Adaptive(_)) =>
+                    && matches!(self.case.time.steps, Steps::Adaptive(_)) =>
             {
                 format!("cuda, {} GPUs", gpu.ordinals.len())
             }

@@ -47,7 +47,7 @@ pub use case::{
     Axis, COPIES, Case, CellArray, Colours, ColumnTarget, Columns, Described, EnsembleSpec, Every,
     FieldCase, FieldOutput, FieldTime, Given, Initial, Isosurface, LARGEST_CASE, Level, Line,
     MethodSpec, OutputSpec, Perturbation, Precision, Range, RunSpec, Series, Slice, SourceSpan,
-    SourceSpans, StepSpec, Structure, TableData, TimeSpec, Until, Values, read, read_field_text,
+    SourceSpans, Structure, TableData, TimeSpec, Until, Values, read, read_field_text,
     read_source, read_text, source, too_large,
 };
 pub use field_plan::{FieldPlan, Prepared};

@@ -22,7 +22,7 @@ mod time;
 pub use ensemble::{Axis, EnsembleSpec, Perturbation};
 pub use field::{
     COPIES, Colours, Every, FieldCase, FieldOutput, FieldTime, Initial, Isosurface, Line, Series,
-    Slice, StepSpec, Structure, too_large,
+    Slice, Structure, too_large,
 };
 pub use given::{CellArray, Given};
 pub use method::MethodSpec;

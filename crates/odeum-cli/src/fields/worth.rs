@@ -2,8 +2,8 @@
 //!
 //! A second GPU takes the driver a quarter of a second to open, in which one H100 updates 10¹² bytes of a field.
 
-use odeum_case::{FieldCase, FieldPlan, Precision, StepSpec};
-use odeum_fields::{Method, gpu};
+use odeum_case::{FieldCase, FieldPlan, Precision};
+use odeum_fields::{Method, Steps, gpu};
 use odeum_ode::Device;
 
 /// Bytes that all sweeps update, from which on it is worth to open others.
@@ -37,7 +37,7 @@ fn free_memory() -> u128 {
 /// Sweeps of the whole run; `None` where only the run tells.
 fn sweeps(case: &FieldCase) -> Option<f64> {
     let time = &case.time;
-    let StepSpec::Fixed(step) = time.steps else { return None };
+    let Steps::Fixed(step) = time.steps else { return None };
     let steps = ((time.until - time.start) / step).min(time.max_steps as f64);
     let of_step = match time.method {
         Method::Euler => 1,

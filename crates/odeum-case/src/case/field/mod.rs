@@ -15,7 +15,7 @@ mod time;
 pub use initial::Initial;
 pub use memory::{COPIES, too_large};
 pub use output::{Colours, Every, FieldOutput, Isosurface, Line, Series, Slice, Structure};
-pub use time::{FieldTime, StepSpec};
+pub use time::FieldTime;
 
 use super::given::Given;
 use super::inputs::Inputs;

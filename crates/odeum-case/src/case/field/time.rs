@@ -3,8 +3,8 @@
 use super::known;
 use crate::case::reader::{Field, Section};
 use crate::case::source_spans::SourceSpans;
-use odeum_fields::Method;
 use odeum_fields::problems::Builtin;
+use odeum_fields::{Method, Steps};
 use odeum_ode::{Atol, Norm, Tolerance};
 
 /// The whole section.
@@ -17,7 +17,7 @@ pub struct FieldTime {
     /// How steps are taken.
     pub method: Method,
     /// How long steps are.
-    pub steps: StepSpec,
+    pub steps: Steps,
     /// Steps that are not stable are taken all the same.
     pub force: bool,
     /// Most steps.
@@ -33,17 +33,6 @@ impl FieldTime {
 
 fn stands_at(step: f64, times: [Option<f64>; 2]) -> Option<f64> {
     times.into_iter().flatten().find(|t| t + step == *t)
-}
-
-/// How steps are chosen.
-#[derive(Clone, Debug)]
-pub enum StepSpec {
-    /// This size \[time\].
-    Fixed(f64),
-    /// This fraction of the largest stable step.
-    Fraction(f64),
-    /// By their error.
-    Adaptive(Tolerance),
 }
 
 /// The fraction of the largest stable step where nothing is said.
@@ -109,8 +98,8 @@ pub(super) fn read(
         return field.refuse(message, "leave `stages` out, or use rkc or rkl2");
     }
     let usual = match (builtin, method) {
-        (Some(builtin), Some(Method::Euler)) => StepSpec::Fixed(builtin.step()),
-        _ => StepSpec::Fraction(FRACTION),
+        (Some(builtin), Some(Method::Euler)) => Steps::Fixed(builtin.step()),
+        _ => Steps::Fraction(FRACTION),
     };
     let steps = match (&step, &tolerance) {
         (Some(field), None) => {
@@ -121,7 +110,7 @@ pub(super) fn read(
             source_spans.put("steps", field.source_span());
             match method {
                 Some(Method::Rkc { .. }) => {
-                    read_tolerance(field, names, source_spans).map(StepSpec::Adaptive)
+                    read_tolerance(field, names, source_spans).map(Steps::Adaptive)
                 }
                 Some(_) => field.refuse(
                     "only rkc estimates its error",
@@ -135,13 +124,13 @@ pub(super) fn read(
     };
     let force = section.get("force").map_or(Some(false), |field| field.truth());
     match (&steps, force, &step) {
-        (Some(StepSpec::Fraction(fraction)), Some(false), Some(field)) if *fraction > 1.0 => {
+        (Some(Steps::Fraction(fraction)), Some(false), Some(field)) if *fraction > 1.0 => {
             return field.refuse(
                 "steps longer than the longest stable one",
                 "give a fraction up to 1, or force = true to take them all the same",
             );
         }
-        (Some(StepSpec::Fixed(step)), _, Some(field)) => {
+        (Some(Steps::Fixed(step)), _, Some(field)) => {
             if let Some(t) = stands_at(*step, [start, until]) {
                 return field.refuse(
                     format!("a step of {step:e} does not move the time at {t}"),
@@ -149,8 +138,8 @@ pub(super) fn read(
                 );
             }
         }
-        (Some(StepSpec::Fraction(fraction)), Some(true), _) if *fraction > 1.0 => {}
-        (Some(StepSpec::Fraction(_) | StepSpec::Adaptive(_)), Some(true), _) => {
+        (Some(Steps::Fraction(fraction)), Some(true), _) if *fraction > 1.0 => {}
+        (Some(Steps::Fraction(_) | Steps::Adaptive(_)), Some(true), _) => {
             if let Some(field) = section.get("force") {
                 field.warn(
                     "steps are of a stable size here, which needs no force",
@@ -164,7 +153,7 @@ pub(super) fn read(
         section.get("max_steps").map_or(Some(u64::MAX), |field| field.whole(1, u64::MAX));
     if let (
         Some(Method::Rkc { stages: None } | Method::Rkl2 { stages: None }),
-        Some(StepSpec::Fraction(_)),
+        Some(Steps::Fraction(_)),
         Some(field),
     ) = (method, &steps, step.as_ref().or(method_field.as_ref()))
     {
@@ -183,11 +172,11 @@ pub(super) fn read(
     })
 }
 
-fn read_step(field: &Field<'_>) -> Option<StepSpec> {
+fn read_step(field: &Field<'_>) -> Option<Steps> {
     let help =
         "give the size of the step, \"stable\", or { stable = 0.8 }, a fraction of the largest";
     if field.is_text() && !field.is_constant() {
-        return field.choice("steps", &[("stable", StepSpec::Fraction(FRACTION))]);
+        return field.choice("steps", &[("stable", Steps::Fraction(FRACTION))]);
     }
     if field.is_table() {
         let section = field.section()?;
@@ -196,10 +185,10 @@ fn read_step(field: &Field<'_>) -> Option<StepSpec> {
             _ => field.refuse("a fraction must be positive", help),
         });
         section.finish();
-        return fraction.map(StepSpec::Fraction);
+        return fraction.map(Steps::Fraction);
     }
     match field.number()? {
-        step if step > 0.0 => Some(StepSpec::Fixed(step)),
+        step if step > 0.0 => Some(Steps::Fixed(step)),
         _ => field.refuse("a step must be positive", help),
     }
 }
