@@ -33,7 +33,7 @@ pub use problem::record::Local;
 pub use problem::stencil::Stencil;
 pub use problem::{Advection, PointSource, Problem, Velocity};
 pub use simulation::checkpoint::{Checkpoint, Clock, Counts};
-pub use simulation::{Failure, Options, Outcome, Simulation, Unstable, fields_needed};
+pub use simulation::{Failure, Options, Outcome, Simulation, Unstable};
 pub use time::method::{Method, Steps};
 #[doc(hidden)]
 pub use time::sharpening::sharpening_step;

@@ -93,10 +93,7 @@ impl<D: Device> Ready<D> {
 /// Fields that a simulation needs at once on a GPU: by forward Euler one is kept, to return to when a
 /// later one is not finite.
 fn fields_on_device(method: Method) -> usize {
-    match method {
-        Method::Euler | Method::Ssprk3 => 3,
-        Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
-    }
+    method.fields() + usize::from(method == Method::Euler)
 }
 
 /// Bytes that a simulation needs on the GPU that has a slab, but for small things.

@@ -5,7 +5,7 @@ use crate::backend::{Backend, Batch, Blend, Slot, Taken};
 use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::Clock;
 use crate::simulation::growth::shortest;
-use crate::time::method::{MARGIN, MOST_STAGES, Method, Steps};
+use crate::time::method::{MARGIN, Method, Steps};
 use crate::time::stages::{self, Looked};
 use odeum_ode::controller::{exact_step, no_shorter_step, shorter_step};
 use odeum_ode::{Error, Rkc, Status};
@@ -391,8 +391,8 @@ impl<T: Precision> Simulation<T> {
         if let Steps::Adaptive(tolerance) = &self.options.steps {
             // Rounding errors of the stages stay below the tolerance (SSV).
             let most = (tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round().max(2.0) as u32;
-            if stages > most.min(MOST_STAGES) {
-                stages = most.min(MOST_STAGES);
+            if stages > most.min(Method::MOST_STAGES) {
+                stages = most.min(Method::MOST_STAGES);
                 h = exact_step(t, method.reach(stages) / (self.clock.radius * MARGIN)).min(h);
             }
         }

@@ -145,15 +145,6 @@ struct Judged {
     until: f64,
 }
 
-/// Fields that a simulation needs at once in memory.
-pub fn fields_needed(method: Method) -> usize {
-    match method {
-        Method::Euler => 2,
-        Method::Ssprk3 => 3,
-        Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
-    }
-}
-
 impl<T: Precision> Simulation<T> {
     /// Begins at time `t` with the values of a field.
     ///
@@ -190,7 +181,7 @@ impl<T: Precision> Simulation<T> {
             Device::Cpu(cpu) => {
                 let engine = Engine::new(problem, &cpu)?;
                 engine.check(&field)?;
-                Box::new(Host::new(engine, field, fields_needed(options.method))?)
+                Box::new(Host::new(engine, field, options.method.fields())?)
             }
             Device::Cuda(gpu) => gpu::open(problem, &field, options.method, &gpu)?,
         };

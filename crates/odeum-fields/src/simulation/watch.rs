@@ -80,10 +80,8 @@ impl<T: Precision> Simulation<T> {
                 let largest = limits.largest_step(method);
                 let was_allowed = self.taken_up && !anew;
                 if *h > largest * (1.0 + 1e-9) && !self.options.force && !was_allowed {
-                    let or = limits.remedy(method).unwrap_or(match method {
-                        Method::Rkc { stages: Some(_) } | Method::Rkl2 { stages: Some(_) } => {
-                            "take less, or more stages".to_owned()
-                        }
+                    let or = limits.remedy(method).unwrap_or(match method.stages_asked() {
+                        Some(Some(_)) => "take less, or more stages".to_owned(),
                         _ => "take less".to_owned(),
                     });
                     let remedy = format!("stable up to {largest:.6e} here; {or}, or force it");

@@ -45,9 +45,6 @@ pub enum Steps {
     Adaptive(Tolerance),
 }
 
-/// The most stages a step may have: rounding errors grow with their square.
-pub(crate) const MOST_STAGES: u32 = 400;
-
 /// The spectral radius is that of a sample of cells: it is taken for this much larger.
 pub(crate) const MARGIN: f64 = 1.05;
 
@@ -55,6 +52,9 @@ pub(crate) const MARGIN: f64 = 1.05;
 const REACH_OF_SSPRK3: f64 = 2.512_745_326_618_329;
 
 impl Method {
+    /// The most stages a step may have: rounding errors grow with their square.
+    pub const MOST_STAGES: u32 = 400;
+
     /// As case files call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -65,12 +65,29 @@ impl Method {
         }
     }
 
+    /// Fields that a simulation needs at once in memory.
+    pub fn fields(self) -> usize {
+        match self {
+            Method::Euler => 2,
+            Method::Ssprk3 => 3,
+            Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
+        }
+    }
+
+    /// Of a stabilised method the stages asked for, `Some(None)` where a step has as many as it needs; `None` of others.
+    pub fn stages_asked(self) -> Option<Option<u32>> {
+        match self {
+            Method::Euler | Method::Ssprk3 => None,
+            Method::Rkc { stages } | Method::Rkl2 { stages } => Some(stages),
+        }
+    }
+
     /// Refuses what has no meaning.
     pub(crate) fn check(self, steps: &Steps) -> Result<(), Error> {
-        if let Method::Rkc { stages: Some(stages) } | Method::Rkl2 { stages: Some(stages) } = self
-            && !(2..=MOST_STAGES).contains(&stages)
+        if let Some(Some(stages)) = self.stages_asked()
+            && !(2..=Method::MOST_STAGES).contains(&stages)
         {
-            let remedy = format!("must lie between 2 and {MOST_STAGES}");
+            let remedy = format!("must lie between 2 and {}", Method::MOST_STAGES);
             return Err(Error::input("stages", stages, remedy));
         }
         match (self, steps) {
@@ -110,7 +127,7 @@ impl Method {
         let stages = match self {
             Method::Euler => 1,
             Method::Ssprk3 => 3,
-            Method::Rkc { stages } | Method::Rkl2 { stages } => stages.unwrap_or(MOST_STAGES),
+            Method::Rkc { stages } | Method::Rkl2 { stages } => stages.unwrap_or(Method::MOST_STAGES),
         };
         self.reach(stages) / radius
     }
@@ -125,8 +142,8 @@ impl Method {
     }
 
     /// Whether steps have as many stages as the spectral radius asks for.
-    pub(crate) fn chooses_stages(self) -> bool {
-        matches!(self, Method::Rkc { stages: None } | Method::Rkl2 { stages: None })
+    pub fn chooses_stages(self) -> bool {
+        self.stages_asked() == Some(None)
     }
 
     /// The stages that a step of size `h` needs, or those asked for.
@@ -142,6 +159,6 @@ impl Method {
                 (stages, (s.ceil() + 1.0 - s.ceil() % 2.0).max(3.0))
             }
         };
-        asked.unwrap_or((needed as u32).clamp(2, MOST_STAGES))
+        asked.unwrap_or((needed as u32).clamp(2, Method::MOST_STAGES))
     }
 }

@@ -5,7 +5,7 @@ use crate::case::Precision;
 use crate::case::reader::Section;
 use crate::case::source_spans::SourceSpans;
 use crate::device::threads_of;
-use odeum_fields::{Field, Grid, Method, fields_needed};
+use odeum_fields::{Field, Grid, Method};
 use odeum_io::Finding;
 use odeum_io::number::bytes;
 use odeum_ode::Device;
@@ -95,7 +95,7 @@ impl Needs<'_> {
         };
         let field = field.map_or(u128::MAX / 16, |bytes| bytes as u128);
         let (fields, copies) = match self.device {
-            Device::Cpu(_) => (fields_needed(self.method), 3),
+            Device::Cpu(_) => (self.method.fields(), 3),
             // That of the start, or of the end.
             Device::Cuda(gpu) if gpu.ordinals.len() == 1 => (1, 3),
             // Cut for each GPU.

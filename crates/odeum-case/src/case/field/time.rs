@@ -67,7 +67,7 @@ pub(super) fn read(
     });
     let stages = section.get("stages").map(|field| {
         source_spans.put("stages", field.source_span());
-        (field.whole(2, 400).map(|n| n as u32), field)
+        (field.whole(2, u64::from(Method::MOST_STAGES)).map(|n| n as u32), field)
     });
     let (count, stages_field) = match stages {
         Some((count, field)) => (count.map(Some), Some(field)),
@@ -92,7 +92,8 @@ pub(super) fn read(
         source_spans.put("method", field.source_span());
         field.choice("methods of fields", &methods)
     });
-    if let (Some(method @ (Method::Euler | Method::Ssprk3)), Some(field)) = (method, &stages_field)
+    if let (Some(method), Some(field)) = (method, &stages_field)
+        && method.stages_asked().is_none()
     {
         let message = format!("the stages of {} are always as many", method.name());
         return field.refuse(message, "leave `stages` out, or use rkc or rkl2");
@@ -151,11 +152,8 @@ pub(super) fn read(
     }
     let max_steps =
         section.get("max_steps").map_or(Some(u64::MAX), |field| field.whole(1, u64::MAX));
-    if let (
-        Some(Method::Rkc { stages: None } | Method::Rkl2 { stages: None }),
-        Some(Steps::Fraction(_)),
-        Some(field),
-    ) = (method, &steps, step.as_ref().or(method_field.as_ref()))
+    if let (Some(Some(None)), Some(Steps::Fraction(_)), Some(field)) =
+        (method.map(Method::stages_asked), &steps, step.as_ref().or(method_field.as_ref()))
     {
         return field.refuse(
             "a stabilised method is stable for any step, given enough stages",
