@@ -108,112 +108,114 @@ impl Clock {
         }
     }
 
+    /// How many numbers a clock is written as.
+    pub const NUMBERS: usize = 26;
+
+    /// Its numbers, in the order in which they are declared, with their names.
+    fn numbers_mut(&mut self) -> [(&'static str, Number<'_>); Clock::NUMBERS] {
+        let [exponents, time] = &mut self.held;
+        let [a, b, c, d] = &mut self.control;
+        let Counts { steps, rejected, sweeps } = &mut self.counts;
+        [
+            ("identity", Number::Any(&mut self.identity)),
+            ("start", Number::Finite(&mut self.start)),
+            ("t", Number::Finite(&mut self.t)),
+            ("origin", Number::Finite(&mut self.origin)),
+            ("since_origin", Number::Count(&mut self.since_origin)),
+            ("next_step", Number::FiniteSize(&mut self.next_step)),
+            ("radius", Number::Size(&mut self.radius)),
+            ("radius_age", Number::Count(&mut self.radius_age)),
+            ("non_finite", Number::Flag(&mut self.non_finite)),
+            ("largest", Number::Size(&mut self.largest)),
+            ("floor", Number::Size(&mut self.floor)),
+            ("grown", Number::Size(&mut self.grown)),
+            ("judged_every", Number::Short(&mut self.judged_every)),
+            ("judged_in", Number::Short(&mut self.judged_in)),
+            ("growth", Number::Size(&mut self.growth)),
+            ("growing", Number::Size(&mut self.growing)),
+            ("held", Number::Size(exponents)),
+            ("held", Number::Size(time)),
+            ("explained", Number::Size(&mut self.explained)),
+            ("control", Number::Finite(a)),
+            ("control", Number::Finite(b)),
+            ("control", Number::Finite(c)),
+            ("control", Number::Finite(d)),
+            ("counts.steps", Number::Count(steps)),
+            ("counts.rejected", Number::Count(rejected)),
+            ("counts.sweeps", Number::Count(sweeps)),
+        ]
+    }
+
     /// Refuses numbers that no simulation has.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        let Clock { start, t, origin, next_step, radius, largest, floor, grown, .. } = *self;
-        let Clock { growth, growing, held: [exponents, time], explained, .. } = *self;
-        for (name, x) in [("start", start), ("t", t), ("origin", origin), ("next_step", next_step)]
-        {
-            if !x.is_finite() {
-                return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
-            }
-        }
-        let sizes = [
-            ("next_step", next_step),
-            ("radius", radius),
-            ("largest", largest),
-            ("floor", floor),
-            ("grown", grown),
-            ("growth", growth),
-            ("growing", growing),
-            ("held", exponents),
-            ("held", time),
-            ("explained", explained),
-        ];
-        if let Some((name, x)) = sizes.into_iter().find(|(_, x)| x.is_nan() || *x < 0.0) {
-            return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
-        }
-        let counts = [
-            ("since_origin", self.since_origin),
-            ("radius_age", self.radius_age),
-            ("counts.steps", self.counts.steps),
-            ("counts.rejected", self.counts.rejected),
-            ("counts.sweeps", self.counts.sweeps),
-        ];
-        if let Some((name, x)) = counts.into_iter().find(|(_, x)| *x > MOST_COUNTED) {
-            return Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED));
-        }
-        match self.control.into_iter().find(|x| !x.is_finite()) {
-            Some(x) => Err(Error::input(Argument::new("clock").key("control"), x, UNCHANGED)),
+    pub(super) fn check(mut self) -> Result<(), Error> {
+        match self.numbers_mut().into_iter().find_map(|(name, x)| Some((name, x.fault()?))) {
+            Some((name, x)) => Err(Error::input(Argument::new("clock").key(name), x, UNCHANGED)),
             None => Ok(()),
         }
     }
 
-    /// How many numbers a clock is written as.
-    pub const NUMBERS: usize = 25;
-
     /// The clock as whole numbers: counts, and the bits of others.
-    pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
-        let [a, b, c, d] = self.control.map(f64::to_bits);
-        [
-            self.t.to_bits(),
-            self.origin.to_bits(),
-            self.since_origin,
-            self.next_step.to_bits(),
-            self.radius.to_bits(),
-            self.radius_age,
-            u64::from(self.non_finite),
-            a,
-            b,
-            c,
-            d,
-            self.counts.steps,
-            self.counts.rejected,
-            self.counts.sweeps,
-            self.largest.to_bits(),
-            u64::from(self.judged_every) << 32 | u64::from(self.judged_in),
-            self.floor.to_bits(),
-            self.start.to_bits(),
-            self.grown.to_bits(),
-            self.identity,
-            self.growth.to_bits(),
-            self.held[0].to_bits(),
-            self.held[1].to_bits(),
-            self.growing.to_bits(),
-            self.explained.to_bits(),
-        ]
+    pub fn numbers(mut self) -> [u64; Clock::NUMBERS] {
+        self.numbers_mut().map(|(_, x)| x.bits())
     }
 
     /// The inverse of [`numbers`](Clock::numbers).
     pub fn from_numbers(numbers: [u64; Clock::NUMBERS]) -> Clock {
-        let real = |k: usize| f64::from_bits(numbers[k]);
-        Clock {
-            identity: numbers[19],
-            start: real(17),
-            t: real(0),
-            origin: real(1),
-            since_origin: numbers[2],
-            next_step: real(3),
-            radius: real(4),
-            radius_age: numbers[5],
-            non_finite: numbers[6] != 0,
-            largest: real(14),
-            floor: real(16),
-            grown: real(18),
-            judged_every: (numbers[15] >> 32) as u32,
-            judged_in: numbers[15] as u32,
-            growth: real(20),
-            growing: real(23),
-            held: [real(21), real(22)],
-            explained: real(24),
-            control: [real(7), real(8), real(9), real(10)],
-            counts: Counts { steps: numbers[11], rejected: numbers[12], sweeps: numbers[13] },
+        let mut clock = Clock::at(0.0);
+        clock.numbers_mut().into_iter().zip(numbers).for_each(|((_, x), bits)| x.set(bits));
+        clock
+    }
+}
+
+/// A number of a clock, by what it may be.
+enum Number<'a> {
+    Any(&'a mut u64),
+    /// Up to [`MOST_COUNTED`].
+    Count(&'a mut u64),
+    Short(&'a mut u32),
+    Flag(&'a mut bool),
+    Finite(&'a mut f64),
+    /// Not negative.
+    Size(&'a mut f64),
+    /// Both.
+    FiniteSize(&'a mut f64),
+}
+
+impl Number<'_> {
+    /// What it is, where no simulation has that.
+    fn fault(self) -> Option<String> {
+        match self {
+            Number::Any(_) | Number::Short(_) | Number::Flag(_) => None,
+            Number::Count(n) => (*n > MOST_COUNTED).then(|| n.to_string()),
+            Number::Finite(x) => (!x.is_finite()).then(|| x.to_string()),
+            Number::Size(x) => (x.is_nan() || *x < 0.0).then(|| x.to_string()),
+            Number::FiniteSize(x) => (!x.is_finite() || *x < 0.0).then(|| x.to_string()),
+        }
+    }
+
+    fn bits(self) -> u64 {
+        match self {
+            Number::Any(n) | Number::Count(n) => *n,
+            Number::Short(n) => u64::from(*n),
+            Number::Flag(flag) => u64::from(*flag),
+            Number::Finite(x) | Number::Size(x) | Number::FiniteSize(x) => x.to_bits(),
+        }
+    }
+
+    fn set(self, bits: u64) {
+        match self {
+            Number::Any(n) | Number::Count(n) => *n = bits,
+            Number::Short(n) => *n = u32::try_from(bits).unwrap_or(u32::MAX),
+            Number::Flag(flag) => *flag = bits != 0,
+            Number::Finite(x) | Number::Size(x) | Number::FiniteSize(x) => {
+                *x = f64::from_bits(bits)
+            }
         }
     }
 }
 
 /// First bytes of a checkpoint, with the version of its form.
-const MAGIC: &[u8; 8] = b"odmfld08";
+const MAGIC: &[u8; 8] = b"odmfld09";
 
 /// How many of these bytes are those of all versions.
 const MARK: usize = 6;
