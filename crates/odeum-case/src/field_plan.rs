@@ -159,8 +159,9 @@ impl<'a> FieldPlan<'a> {
                 let span = (time.start, time.until);
                 let growing = first_growing_step(problem, &field, span, time.method, *step);
                 if let Some((t, shorter)) = growing.map_err(place)? {
-                    let message =
-                        format!("coefficients change within a step of {step}, which makes waves grow");
+                    let message = format!(
+                        "coefficients change within a step of {step}, which makes waves grow"
+                    );
                     let or = if time.method.name() == "rkc" { "`tolerance`, " } else { "" };
                     let found = format!("a step from t = {t}");
                     return Err(self.at("step", &message).found(found).help(format!(
@@ -280,8 +281,7 @@ impl<'a> FieldPlan<'a> {
             Device::Cpu(cpu) => format!("cpu, {} lanes", cpu.isa),
             // Their sums are added in another order, by which the error of a step is judged.
             Device::Cuda(gpu)
-                if gpu.ordinals.len() > 1
-                    && matches!(self.case.time.steps, Steps::Adaptive(_)) =>
+                if gpu.ordinals.len() > 1 && matches!(self.case.time.steps, Steps::Adaptive(_)) =>
             {
                 format!("cuda, {} GPUs", gpu.ordinals.len())
             }

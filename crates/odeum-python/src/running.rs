@@ -228,7 +228,7 @@ impl<T: Real> Running for Run<T> {
         let signals = &self.signals;
         let (mut last, mut looked, mut pace) =
             (self.simulation.counts().steps, Instant::now(), 1_u64);
-        let outcome = self.simulation.go(end, &mut |simulation| {
+        let outcome = self.simulation.run(end, &mut |simulation| {
             let steps = simulation.counts().steps;
             let part = PACE.as_secs_f64() / looked.elapsed().as_secs_f64().max(1e-9);
             if steps != last {

@@ -10,7 +10,6 @@ use odeum::fields::{
     Simulation, noise,
 };
 use odeum::ode::Cpu;
-use std::ops::ControlFlow;
 
 /// The derivative of c⁴/4 − c²/2, of anything that computes: a number, or a symbol.
 fn bulk<R: Real>(c: R) -> R {
@@ -39,7 +38,7 @@ fn main() -> Result<(), odeum::Error> {
     })?;
     let mut simulation =
         Simulation::new(&problem, start, 0.0, &Options::euler(0.02), Cpu::default())?;
-    let outcome = simulation.until(100.0, 0, &mut |_| ControlFlow::Continue(()))?;
+    let outcome = simulation.advance_to(100.0)?;
     assert_eq!(outcome, Outcome::Reached);
     for all in simulation.summaries()? {
         println!("c: {:.4} to {:.4}, mean {:.4}", all.min, all.max, all.mean);

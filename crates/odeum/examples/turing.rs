@@ -34,7 +34,7 @@ fn main() -> Result<(), odeum::Error> {
     let options = Options::new(Method::Rkl2 { stages: None }, Steps::Fixed(0.05));
     let cpu = Cpu { threads: Some(1), ..Cpu::default() };
     let mut simulation = Simulation::new(&problem, start, 0.0, &options, cpu)?;
-    let outcome = simulation.until(400.0, 2000, &mut |simulation| {
+    let outcome = simulation.run_every(400.0, 2000, &mut |simulation| {
         eprintln!("t = {:.0}", simulation.t());
         ControlFlow::Continue(())
     })?;

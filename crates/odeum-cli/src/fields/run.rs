@@ -368,7 +368,7 @@ fn through<T: odeum_fields::Precision>(
             }
             _ => time.until,
         };
-        let outcome = simulation.go(next, &mut |simulation| observer.look(simulation))?;
+        let outcome = simulation.run(next, &mut |simulation| observer.look(simulation))?;
         if let Some(error) = observer.broken.take() {
             return Err(error);
         }

@@ -65,7 +65,7 @@ fn begin<T: Precision>(
 
 /// Takes steps; gives the time they took on the device \[s\].
 fn steps<T: Precision>(simulation: &mut Simulation<T>, count: usize) -> Result<f64, Error> {
-    let outcome = simulation.steps(count as u64, 0, &mut |_| ControlFlow::Continue(()))?;
+    let outcome = simulation.run_steps(count as u64, 0, &mut |_| ControlFlow::Continue(()))?;
     assert_eq!(outcome, Outcome::Reached);
     Ok(simulation.device_time().unwrap_or(f64::NAN))
 }

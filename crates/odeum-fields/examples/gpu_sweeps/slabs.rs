@@ -99,7 +99,7 @@ fn stages(counts: &[usize], device: &impl Fn(usize) -> Device) -> Result<(), Err
     let end = |count: usize| -> Result<Field<f64>, Error> {
         let mut simulation =
             Simulation::new(&problem, field.clone(), 0.0, &options, device(count))?;
-        simulation.steps(40, 0, &mut |_| ControlFlow::Continue(()))?;
+        simulation.run_steps(40, 0, &mut |_| ControlFlow::Continue(()))?;
         Ok(simulation.field()?.into_owned())
     };
     let alone = end(1)?;

@@ -78,15 +78,15 @@ impl<T: Precision> Simulation<T> {
     /// called and may stop the simulation.
     ///
     /// # Errors
-    /// As [`until`](Simulation::until), and steps whose size is not fixed.
-    pub fn steps(
+    /// As [`run_every`](Simulation::run_every), and steps whose size is not fixed.
+    pub fn run_steps(
         &mut self,
         steps: u64,
         every: u64,
         watch: &mut dyn FnMut(&Simulation<T>) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
         let found = match self.options.steps {
-            Steps::Fixed(h) => return self.until(self.end_of(steps, h), every, watch),
+            Steps::Fixed(h) => return self.run_every(self.end_of(steps, h), every, watch),
             Steps::Fraction(_) => "a fraction of the largest",
             Steps::Adaptive(_) => "adaptive",
         };
@@ -107,7 +107,7 @@ impl<T: Precision> Simulation<T> {
     ///
     /// # Errors
     /// An end that is not finite or lies before the present time, steps that are not stable, and a driver that fails.
-    pub fn until(
+    pub fn run_every(
         &mut self,
         end: f64,
         every: u64,
@@ -116,7 +116,7 @@ impl<T: Precision> Simulation<T> {
         let (begun, mut watched) = (self.clock.counts.steps, None);
         // How many steps are left to the next multiple of `every`.
         let ahead = |steps: u64| if every > 0 { every - steps % every } else { u64::MAX };
-        let outcome = self.go(end, &mut |simulation| {
+        let outcome = self.run(end, &mut |simulation| {
             let steps = simulation.counts().steps;
             let due = every > 0 && steps.is_multiple_of(every) && steps != begun;
             if due && watched != Some(steps) {
@@ -132,12 +132,12 @@ impl<T: Precision> Simulation<T> {
         Ok(outcome)
     }
 
-    /// Goes on to time `end` without watching; as [`until`](Simulation::until) else.
+    /// Goes on to time `end` without watching.
     ///
     /// # Errors
-    /// As [`until`](Simulation::until).
+    /// As [`run_every`](Simulation::run_every).
     pub fn advance_to(&mut self, end: f64) -> Result<Outcome, Error> {
-        self.until(end, 0, &mut |_| ControlFlow::Continue(()))
+        self.run_every(end, 0, &mut |_| ControlFlow::Continue(()))
     }
 
     /// Goes on to time `end`. `watch` is called before the first step and says how many steps
@@ -145,8 +145,8 @@ impl<T: Precision> Simulation<T> {
     /// without a word from this side.
     ///
     /// # Errors
-    /// As [`until`](Simulation::until).
-    pub fn go(
+    /// As [`run_every`](Simulation::run_every).
+    pub fn run(
         &mut self,
         end: f64,
         watch: &mut dyn FnMut(&Simulation<T>) -> ControlFlow<(), u64>,

@@ -342,7 +342,7 @@ impl<T: Precision> Simulation<T> {
         self.judge.limits(&self.problem, &Present(self.whole()?), span, self.floor_to(until))
     }
 
-    /// Judges the steps for all times up to `until`, as [`until`](Simulation::until) does for those up to its end: one judgement of a
+    /// Judges the steps for all times up to `until`, as [`run_every`](Simulation::run_every) does for those up to its end: one judgement of a
     /// whole span instead of one for each call within it.
     ///
     /// # Errors

@@ -127,7 +127,9 @@ impl Method {
         let stages = match self {
             Method::Euler => 1,
             Method::Ssprk3 => 3,
-            Method::Rkc { stages } | Method::Rkl2 { stages } => stages.unwrap_or(Method::MOST_STAGES),
+            Method::Rkc { stages } | Method::Rkl2 { stages } => {
+                stages.unwrap_or(Method::MOST_STAGES)
+            }
         };
         self.reach(stages) / radius
     }

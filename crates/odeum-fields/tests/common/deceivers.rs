@@ -71,7 +71,7 @@ fn start(field: &Field<f64>) -> Checkpoint<f64> {
 
 /// Advances on to `end`.
 fn until(simulation: &mut Simulation<f64>, end: f64) -> Outcome {
-    simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap()
+    simulation.advance_to(end).unwrap()
 }
 
 /// Values between zero and one, rough.
@@ -177,7 +177,7 @@ pub(crate) fn inflow_keeps_bounds(machine: Machine) {
             for options in positive_steps(&problem, &field, 0.5).iter().filter(|o| is_monotone(o)) {
                 let mut simulation = machine.begin(&problem, start(&field), options);
                 let mut bounds = (0.0_f64, 1.0_f64);
-                let outcome = simulation.until(0.5, 1, &mut |simulation| {
+                let outcome = simulation.run_every(0.5, 1, &mut |simulation| {
                     let now = summary(simulation);
                     bounds = (bounds.0.min(now.min), bounds.1.max(now.max));
                     ControlFlow::Continue(())
@@ -238,7 +238,7 @@ pub(crate) fn sources_that_spoil_are_found(machine: Machine) {
         for options in methods(0.01) {
             let mut simulation = machine.begin(&problem, start(&field), &options);
             let mut seen = true;
-            let outcome = simulation.until(end, 1, &mut |simulation| {
+            let outcome = simulation.run_every(end, 1, &mut |simulation| {
                 seen &= simulation.summaries().unwrap().iter().all(|all| all.sum.is_finite());
                 ControlFlow::Continue(())
             });
@@ -397,7 +397,7 @@ pub(crate) fn shares_follow_the_field(machine: Machine) {
         for options in shares() {
             let mut simulation = machine.begin(&problem, start(&field), &options);
             let mut least = 0.0_f64;
-            let outcome = simulation.until(4.0, 1, &mut |simulation| {
+            let outcome = simulation.run_every(4.0, 1, &mut |simulation| {
                 least = least.min(summary(simulation).min);
                 ControlFlow::Continue(())
             });
@@ -467,7 +467,7 @@ pub(crate) fn shares_go_on_with_the_same_bits(machine: Machine) {
     for options in shares() {
         let mut simulation = machine.begin(problem, start(&field), &options);
         let mut kept = None;
-        let outcome = simulation.until(2.0, 5, &mut |simulation| {
+        let outcome = simulation.run_every(2.0, 5, &mut |simulation| {
             if simulation.counts().steps == 15 {
                 kept = Some(simulation.checkpoint().unwrap());
             }
@@ -515,7 +515,7 @@ pub(crate) fn waves_that_never_fade_do_not_grow(machine: Machine) {
         assert!((1.6..1.74).contains(&largest), "{largest}");
         // A wave is resolved by such steps, and grows in each of them.
         let mut simulation = machine.begin(&problem, start(&field), &Options::euler(0.1));
-        let error = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        let error = simulation.advance_to(end).unwrap_err();
         assert!(error.to_string().contains("ssprk3"), "{error}");
     }
 }

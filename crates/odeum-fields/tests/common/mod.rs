@@ -9,7 +9,6 @@ use odeum_fields::{
 };
 use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
-use std::ops::ControlFlow;
 
 /// Whether every variant of a check runs, which `ODEUM_THOROUGH=1` asks for: kernels of each are compiled.
 pub(crate) fn is_thorough() -> bool {
@@ -56,7 +55,7 @@ pub(crate) fn advected<T: Precision>(
 ) -> Field<T> {
     let options = Options { force: true, ..options.clone() };
     let mut simulation = Simulation::new(problem, u, 0.0, &options, one_thread()).unwrap();
-    let outcome = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.advance_to(end).unwrap();
     assert_eq!(outcome, Outcome::Reached);
     simulation.field().unwrap().into_owned()
 }

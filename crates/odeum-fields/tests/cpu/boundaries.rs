@@ -7,7 +7,6 @@ use odeum_fields::{
 };
 use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
-use std::ops::ControlFlow;
 
 fn cpu() -> Cpu {
     Cpu { threads: Some(1), isa: Isa::best() }
@@ -17,7 +16,7 @@ fn accurate(problem: &Problem, u: Field<f64>, end: f64) -> Field<f64> {
     let steps = Steps::Adaptive(Tolerance::new(1e-8, 1e-8));
     let options = Options::new(Method::Rkc { stages: None }, steps);
     let mut simulation = Simulation::new(problem, u, 0.0, &options, cpu()).unwrap();
-    let outcome = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.advance_to(end).unwrap();
     assert_eq!(outcome, Outcome::Reached);
     simulation.field().unwrap().into_owned()
 }

@@ -186,7 +186,7 @@ fn refusals_say_what_was_given() {
     };
     let steps = |options: &Options| {
         let mut simulation = of(options).unwrap();
-        simulation.steps(3, 0, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string()
+        simulation.run_steps(3, 0, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string()
     };
     let rkc = |tolerance| Options::new(Method::Rkc { stages: None }, Steps::Adaptive(tolerance));
     let fraction = steps(&Options::new(Method::Euler, Steps::Fraction(0.5)));

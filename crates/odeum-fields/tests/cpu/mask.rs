@@ -8,7 +8,6 @@ use odeum_fields::{
     stability,
 };
 use odeum_ode::{Cpu, Isa, Tolerance};
-use std::ops::ControlFlow;
 
 fn cpu(threads: usize) -> Cpu {
     Cpu { threads: Some(threads), isa: Isa::best() }
@@ -27,7 +26,7 @@ fn simulation<T: Precision>(
         Steps::Fixed(h) => steps as f64 * h,
         Steps::Fraction(_) | Steps::Adaptive(_) => 0.3,
     };
-    let outcome = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.advance_to(end).unwrap();
     assert_eq!(outcome, Outcome::Reached);
     simulation.field().unwrap().into_owned()
 }
@@ -129,7 +128,7 @@ fn the_domain_knows_neither_solid_values_nor_threads() {
                 Steps::Fixed(h) => 5.0 * h,
                 Steps::Fraction(_) | Steps::Adaptive(_) => 0.3,
             };
-            several.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+            several.advance_to(end).unwrap();
             assert!(*several.field().unwrap() == other, "{:?}", options.method);
         }
     }
@@ -484,7 +483,7 @@ fn reactions_of_solid_cells_do_not_matter() {
         let problem = problem.mask(mask.clone());
         let mut simulation =
             Simulation::new(&problem, start(7.0).unwrap(), 0.0, &options, cpu(1)).unwrap();
-        let outcome = simulation.until(1.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        let outcome = simulation.advance_to(1.0).unwrap();
         let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
         // By stages it spreads.
         if options.method == Method::Euler {

@@ -17,7 +17,7 @@ fn cpu() -> Cpu {
 fn steps(problem: &Problem, u: Field<f64>, h: f64, steps: u64) -> Field<f64> {
     let options = Options { force: true, ..Options::euler(h) };
     let mut simulation = Simulation::new(problem, u, 0.0, &options, cpu()).unwrap();
-    let outcome = simulation.steps(steps, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.run_steps(steps, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
     simulation.field().unwrap().into_owned()
 }
@@ -290,7 +290,7 @@ fn problems_have_their_names() {
         let start = builtin.initial::<f32>(&problem.grid, 1).unwrap();
         let mut simulation =
             Simulation::new(&problem, start, 0.0, &Options::euler(builtin.step()), cpu()).unwrap();
-        let outcome = simulation.steps(3, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        let outcome = simulation.run_steps(3, 0, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(outcome, Outcome::Reached, "{builtin:?}");
     }
 }

@@ -20,7 +20,7 @@ fn cpu(threads: usize) -> Cpu {
 /// Simulations to `end` without watching.
 fn run<T: Precision>(problem: &Problem, u: Field<T>, options: &Options, end: f64) -> Field<T> {
     let mut simulation = Simulation::new(problem, u, 0.0, options, cpu(1)).unwrap();
-    let outcome = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.advance_to(end).unwrap();
     assert_eq!(outcome, Outcome::Reached);
     simulation.field().unwrap().into_owned()
 }
@@ -60,7 +60,7 @@ fn times_and_counts_beyond_all_steps_are_gone_towards() {
             0..8 => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         };
-        assert_eq!(simulation.until(1e300, 4, &mut stop).unwrap(), Outcome::Stopped);
+        assert_eq!(simulation.run_every(1e300, 4, &mut stop).unwrap(), Outcome::Stopped);
         assert_eq!(simulation.counts().steps, 8);
     }
     let mut simulation = Simulation::new(&problem, u, 0.0, &step, cpu(1)).unwrap();
@@ -69,7 +69,7 @@ fn times_and_counts_beyond_all_steps_are_gone_towards() {
             0..4 => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         };
-        simulation.steps(steps, 4, &mut stop).unwrap();
+        simulation.run_steps(steps, 4, &mut stop).unwrap();
         assert_eq!(simulation.counts().steps, all);
     }
 }
@@ -205,7 +205,7 @@ fn the_same_bits_for_any_number_of_threads() {
             let u = builtin.initial::<f32>(&problem.grid, 7).unwrap();
             let options = Options::euler(builtin.step());
             let mut simulation = Simulation::new(&problem, u, 0.0, &options, cpu(threads)).unwrap();
-            simulation.steps(10, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+            simulation.run_steps(10, 0, &mut |_| ControlFlow::Continue(())).unwrap();
             ends.push((simulation.field().unwrap().into_owned(), simulation.summaries().unwrap()));
         }
         assert!(ends.iter().all(|end| end == &ends[0]), "{builtin:?}");
@@ -226,7 +226,7 @@ fn interruptions_change_no_bit() {
         let mut simulation = Simulation::new(&problem, u, 0.0, &options, cpu(1)).unwrap();
         let mut written = Vec::new();
         let end = 1.2345;
-        let outcome = simulation.until(end, 7, &mut |simulation| {
+        let outcome = simulation.run_every(end, 7, &mut |simulation| {
             if simulation.counts().steps == 21 {
                 simulation.checkpoint().unwrap().write(&mut written).unwrap();
             }
@@ -237,7 +237,7 @@ fn interruptions_change_no_bit() {
         let checkpoint =
             Checkpoint::<f64>::read(&problem.grid, 2, &mut written.as_slice()).unwrap();
         let mut resumed = Simulation::resume(&problem, checkpoint, &options, cpu(2)).unwrap();
-        resumed.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        resumed.advance_to(end).unwrap();
         assert_eq!(simulation.field().unwrap(), resumed.field().unwrap(), "{:?}", options.method);
         assert_eq!(simulation.counts().steps, resumed.counts().steps);
     }
@@ -348,7 +348,7 @@ fn clocks_of_adaptive_steps_do_not_drift() {
     let end = |t: f64| {
         let u = Field::<f64>::from_fn(&problem.grid, 1, |_, _| 1.0).unwrap();
         let mut simulation = Simulation::new(&problem, u, t, &options, cpu(1)).unwrap();
-        let outcome = simulation.until(t + 1.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        let outcome = simulation.advance_to(t + 1.0).unwrap();
         assert_eq!(outcome, Outcome::Reached);
         simulation.field().unwrap().to_values(0)[0]
     };
@@ -387,7 +387,7 @@ fn poles_end_adaptive_steps() {
         let options = Options::new(Method::Rkc { stages: None }, steps);
         let u = Field::<f64>::from_fn(&problem.grid, 1, |_, _| 1.0).unwrap();
         let mut simulation = Simulation::new(&problem, u, 0.0, &options, cpu(1)).unwrap();
-        let outcome = simulation.until(2.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        let outcome = simulation.advance_to(2.0).unwrap();
         let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
         assert_eq!(failure.status, Status::StepTooSmall, "{rtol}: {failure:?}");
         let counts = simulation.counts();
@@ -463,7 +463,8 @@ fn step_limits_are_tight() {
             let options = Options { force: true, ..Options::euler(factor * limit) };
             let mut simulation =
                 Simulation::new(&problem, start.clone(), 0.0, &options, cpu(1)).unwrap();
-            let outcome = simulation.steps(1500, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+            let outcome =
+                simulation.run_steps(1500, 0, &mut |_| ControlFlow::Continue(())).unwrap();
             if outcome != Outcome::Reached {
                 return f64::INFINITY;
             }
@@ -476,7 +477,7 @@ fn step_limits_are_tight() {
         let refused = Options::euler(1.02 * limit);
         let mut simulation =
             Simulation::new(&problem, start.clone(), 0.0, &refused, cpu(1)).unwrap();
-        let error = simulation.steps(1, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        let error = simulation.run_steps(1, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
         assert!(error.to_string().contains("here; take less, or force it"), "{error}");
     }
 }
@@ -491,9 +492,7 @@ fn steps_are_judged_over_the_span_that_is_given() {
     let start = Field::<f64>::from_fn(&grid, 1, |_, [x, ..]| x).unwrap();
     let simulation =
         || Simulation::new(&problem, start.clone(), 0.0, &Options::euler(0.5), cpu(1)).unwrap();
-    let go = |simulation: &mut Simulation<f64>, end| {
-        simulation.until(end, 0, &mut |_| ControlFlow::Continue(()))
-    };
+    let go = |simulation: &mut Simulation<f64>, end| simulation.advance_to(end);
     // Judged call by call, the second is refused; over the whole span, the first is.
     let mut by_call = simulation();
     assert_eq!(go(&mut by_call, 0.01).unwrap(), Outcome::Reached);
@@ -602,7 +601,7 @@ fn a_non_finite_value_is_placed() {
     });
     let options = Options { force: true, ..Options::euler(0.1) };
     let mut simulation = Simulation::new(&problem, start.unwrap(), 0.0, &options, cpu(1)).unwrap();
-    let outcome = simulation.until(1.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.advance_to(1.0).unwrap();
     let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
     assert_eq!(failure.status, Status::NonFinite);
     assert_eq!(failure.place, Some(("d".to_owned(), [13, 2, 4])));
@@ -688,7 +687,7 @@ fn an_observer_stops_a_simulation() {
     let mut simulation =
         Simulation::new(&problem, start, 0.0, &Options::euler(0.1), cpu(1)).unwrap();
     let mut seen = Vec::new();
-    let outcome = simulation.until(10.0, 4, &mut |simulation| {
+    let outcome = simulation.run_every(10.0, 4, &mut |simulation| {
         seen.push(simulation.counts().steps);
         if simulation.t() > 1.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -772,7 +771,7 @@ fn steps_in_pairs_are_single_steps() {
     .unwrap();
     let mut simulation =
         Simulation::new(&problem, start.clone(), 0.0, &Options::euler(0.01), cpu(2)).unwrap();
-    let outcome = simulation.steps(8, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.run_steps(8, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
     assert_eq!((failure.status, failure.steps), (Status::NonFinite, 5));
     assert_eq!(failure.place, Some(("c".to_owned(), [0, 0, 0])));

@@ -36,7 +36,8 @@ fn growth(problem: &Problem, method: Method, h: f64, steps: u64) -> f64 {
     options.force = true;
     let cpu = Cpu { threads: Some(1), ..Cpu::default() };
     let mut simulation = Simulation::new(problem, start.clone(), 0.0, &options, cpu).unwrap();
-    let outcome = simulation.steps(steps, 0, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+    let outcome =
+        simulation.run_steps(steps, 0, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
     match outcome {
         Outcome::Reached => largest(&simulation.field().unwrap()) / largest(&start),
         _ => f64::INFINITY,
@@ -123,7 +124,7 @@ fn larger_steps_are_refused() {
         let options = Options::new(method, Steps::Fixed(h));
         let mut simulation =
             Simulation::new(&problem, rough(&problem), 0.0, &options, Cpu::default()).unwrap();
-        simulation.steps(1, 0, &mut |_| std::ops::ControlFlow::Continue(()))
+        simulation.run_steps(1, 0, &mut |_| std::ops::ControlFlow::Continue(()))
     };
     assert_eq!(begin(0.99 * h).unwrap(), Outcome::Reached);
     let error = begin(1.01 * h).unwrap_err().to_string();
@@ -259,7 +260,7 @@ fn largest_on_the_way(coefficient: &str, method: Method, steps: Steps) -> (Outco
         |field: &Field<f64>| field.to_values(0).into_iter().map(f64::abs).fold(0.0, f64::max);
     let (mut most, first) = (0.0_f64, largest(&start));
     let mut simulation = Simulation::new(&problem, start, 0.0, &options, cpu).unwrap();
-    let outcome = simulation.until(20.0, 1, &mut |simulation| {
+    let outcome = simulation.run_every(20.0, 1, &mut |simulation| {
         most = most.max(largest(simulation.in_memory().unwrap()) / first);
         std::ops::ControlFlow::Continue(())
     });

@@ -40,7 +40,7 @@ fn advanced<T: Precision>(problem: &Problem, options: &Options, threads: usize) 
     let mut simulation =
         Simulation::new(problem, drop::<T>(&problem.grid), 0.0, options, cpu).unwrap();
     let mut seen = 0;
-    let outcome = simulation.until(40.0, 5, &mut |simulation| {
+    let outcome = simulation.run_every(40.0, 5, &mut |simulation| {
         assert!(keeps(), "whoever watches has its own numbers");
         seen += 1;
         assert_eq!(subnormals(&simulation.field().unwrap()), 0, "{:?} {threads}", options.method);

@@ -123,7 +123,7 @@ fn checkpoints_between_judgements() {
     for last in 500..=511 {
         let mut simulation =
             Simulation::new(&problem, field.clone(), 0.0, &options, one_thread()).unwrap();
-        let outcome = simulation.until(1.5, 1, &mut |it| match it.counts().steps {
+        let outcome = simulation.run_every(1.5, 1, &mut |it| match it.counts().steps {
             steps if steps == last => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         });

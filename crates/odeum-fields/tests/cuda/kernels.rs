@@ -25,7 +25,7 @@ pub(crate) fn steps<T: Precision>(
     let start = Checkpoint { field: field.clone(), clock: Clock::at(t) };
     let mut simulation = Simulation::on_device(problem, start, &options, host::device()).unwrap();
     simulation.retile(Some(tiling)).unwrap();
-    let outcome = simulation.steps(count, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.run_steps(count, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
     simulation.field().unwrap().into_owned()
 }

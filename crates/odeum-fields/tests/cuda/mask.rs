@@ -10,7 +10,6 @@ use odeum_fields::{
     noise, rough,
 };
 use odeum_ode::{Cpu, Error, Status};
-use std::ops::ControlFlow;
 
 /// Two species, one with a slope that is no sum of Laplacians times numbers.
 fn reacting(grid: Grid, linear: bool) -> Problem {
@@ -63,7 +62,7 @@ fn agree<T: Precision>(name: &str, problem: &Problem, options: &Options, toleran
             Steps::Fixed(h) => 0.4 + 5.3 * h,
             Steps::Fraction(_) | Steps::Adaptive(_) => 0.6,
         };
-        let outcome = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        let outcome = simulation.advance_to(end).unwrap();
         assert_eq!(outcome, Outcome::Reached);
         simulation
     });
@@ -227,11 +226,7 @@ fn failures_are_those_of_the_domain() {
     let problem = Problem::new(model(&[("c", equation)]), grid).mask(mask);
     let options = Options { force: true, ..Options::euler(0.01) };
     let ends = both::<f64>(&problem, &options).map(|mut simulation| {
-        let Outcome::Failed(failure) =
-            simulation.until(9.0, 0, &mut |_| ControlFlow::Continue(())).unwrap()
-        else {
-            panic!()
-        };
+        let Outcome::Failed(failure) = simulation.advance_to(9.0).unwrap() else { panic!() };
         let field = simulation.field().unwrap().into_owned();
         (failure, field)
     });

@@ -78,7 +78,7 @@ fn methods_agree<T: Precision>(shape: [usize; 3], tolerance: f64) {
         let options = Options { force: true, ..options };
         let [mut kernels, mut processor] = both::<T>(&problem, &options);
         for simulation in [&mut kernels, &mut processor] {
-            let outcome = simulation.until(1.03, 0, &mut go_on).unwrap();
+            let outcome = simulation.advance_to(1.03).unwrap();
             assert_eq!(outcome, Outcome::Reached);
         }
         let name = format!("{shape:?} {} {:?}", T::NAME, options.method);
@@ -112,7 +112,7 @@ fn stages_of_models_with_potentials_agree() {
         let options = Options::new(Method::Rkl2 { stages: Some(3) }, Steps::Fixed(0.02));
         let [mut kernels, mut processor] = both::<f64>(&problem, &options);
         for simulation in [&mut kernels, &mut processor] {
-            simulation.steps(3, 0, &mut go_on).unwrap();
+            simulation.run_steps(3, 0, &mut go_on).unwrap();
         }
         let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
         assert!(error < 1e-13, "{error:.1e}");
@@ -136,7 +136,7 @@ fn stages_of_two_sweeps_agree() {
         let options = Options { force: true, ..options };
         let [mut kernels, mut processor] = both::<f64>(&problem, &options);
         for simulation in [&mut kernels, &mut processor] {
-            assert_eq!(simulation.until(0.83, 0, &mut go_on).unwrap(), Outcome::Reached);
+            assert_eq!(simulation.advance_to(0.83).unwrap(), Outcome::Reached);
         }
         let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
         assert!(error < 1e-13, "{:?}: {error:.1e}", options.method);
@@ -193,13 +193,13 @@ fn a_state_that_is_lost_is_told_as_such() {
     let options = Options { force: true, ..Options::euler(0.02) };
     let device = host::device();
     let mut simulation = Simulation::on_device(&problem, start, &options, device.clone()).unwrap();
-    simulation.steps(5, 0, &mut go_on).unwrap();
+    simulation.run_steps(5, 0, &mut go_on).unwrap();
     device.set_launches(3);
-    let refused = simulation.steps(9, 0, &mut go_on).unwrap_err();
+    let refused = simulation.run_steps(9, 0, &mut go_on).unwrap_err();
     assert!(refused.to_string().contains("no more launches"), "{refused}");
     device.set_launches(usize::MAX);
     let lost = [
-        simulation.steps(1, 0, &mut go_on).map(drop),
+        simulation.run_steps(1, 0, &mut go_on).map(drop),
         simulation.field().map(drop),
         simulation.checkpoint().map(drop),
         simulation.snapshot().map(drop),
@@ -230,7 +230,7 @@ fn sums_agree<T: Precision>(shape: [usize; 3]) {
     // A copy is that of its time, whatever follows; it comes from another thread.
     let mut kernels = kernels;
     let early = [kernels.snapshot().unwrap(), kernels.snapshot().unwrap()];
-    kernels.steps(3, 0, &mut go_on).unwrap();
+    kernels.run_steps(3, 0, &mut go_on).unwrap();
     let bring = |copy: odeum_fields::Snapshot<T>| {
         std::thread::spawn(move || copy.field().unwrap()).join().unwrap()
     };
@@ -273,7 +273,7 @@ fn failures_are_placed_and_the_last_state_is_kept() {
         let simulations = both_from(&problem, &options, start());
         let mut ends = Vec::new();
         for mut simulation in simulations {
-            let outcome = simulation.until(1.3, stop, &mut go_on).unwrap();
+            let outcome = simulation.run_every(1.3, stop, &mut go_on).unwrap();
             let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
             assert_eq!(failure.status, Status::NonFinite);
             assert_eq!(failure.place, Some(("d".to_owned(), cell)));
@@ -304,7 +304,7 @@ fn failures_of_stages_are_placed() {
     for options in [fixed, adaptive] {
         let options = Options { force: true, ..options };
         let ends = both::<f64>(&problem, &options).map(|mut simulation| {
-            let Outcome::Failed(failure) = simulation.until(2.0, 0, &mut go_on).unwrap() else {
+            let Outcome::Failed(failure) = simulation.advance_to(2.0).unwrap() else {
                 panic!("{options:?}")
             };
             assert!(simulation.summaries().unwrap().iter().all(|s| s.sum.is_finite()));
@@ -339,7 +339,7 @@ fn kernels_that_come_late_change_no_bit() {
                     Simulation::on_device(&problem, start, &options, device).unwrap();
                 // One by one, some at once, and all.
                 for steps in [1, 9, 50] {
-                    simulation.steps(steps, 0, &mut go_on).unwrap();
+                    simulation.run_steps(steps, 0, &mut go_on).unwrap();
                 }
                 simulation.field().unwrap().into_owned()
             });
@@ -361,7 +361,7 @@ fn errors_beyond_the_range_of_numbers_reject_steps() {
     let start = Field::<f64>::zeros(&problem.grid, 1).unwrap();
     let clocks = both_from(&problem, &options, start).map(|mut simulation| {
         let mut asked = 0;
-        let outcome = simulation.go(1.4, &mut |_| {
+        let outcome = simulation.run(1.4, &mut |_| {
             asked += 1;
             if asked == 1 { ControlFlow::Continue(1) } else { ControlFlow::Break(()) }
         });
@@ -411,14 +411,14 @@ fn kernels_that_do_not_compile_are_left_out_where_there_are_others() {
             let mut simulation = begin(device);
             assert_eq!(simulation.tiling().unwrap().depth, 3);
             for steps in [1, 9, 40] {
-                assert_eq!(simulation.steps(steps, 0, &mut go_on).unwrap(), Outcome::Reached);
+                assert_eq!(simulation.run_steps(steps, 0, &mut go_on).unwrap(), Outcome::Reached);
             }
             (simulation.field().unwrap().into_owned(), simulation.tiling().unwrap().depth)
         });
         assert!(ends[0].0 == ends[1].0 && ends[0].1 == 3 && ends[1].1 == 1, "{patience}");
     }
     // Where all are refused the compiler's word is that of the run.
-    let error = begin(host::refusing("od_euler", 0)).steps(1, 0, &mut go_on).unwrap_err();
+    let error = begin(host::refusing("od_euler", 0)).run_steps(1, 0, &mut go_on).unwrap_err();
     assert!(matches!(error, Error::Compile { .. }), "{error}");
 }
 
@@ -437,12 +437,12 @@ fn the_fastest_kernel_is_asked_for_beside_a_slower_one() {
     let mut simulation = Simulation::on_device(&problem, start, &options, device).unwrap();
     assert!(simulation.tiling().is_some_and(|fastest| fastest.depth > 1));
     for _ in 0..4 {
-        simulation.steps(1, 0, &mut go_on).unwrap();
+        simulation.run_steps(1, 0, &mut go_on).unwrap();
     }
     let single = watched.compilations();
-    simulation.steps(8, 0, &mut go_on).unwrap();
+    simulation.run_steps(8, 0, &mut go_on).unwrap();
     assert_eq!(watched.compilations(), single + 1);
-    simulation.steps(8, 0, &mut go_on).unwrap();
+    simulation.run_steps(8, 0, &mut go_on).unwrap();
     assert_eq!(watched.compilations(), single + 1);
 }
 
@@ -460,7 +460,7 @@ fn interruptions_change_no_bit() {
         };
         let (mut simulation, mut written) = (begin(start.clone()), Vec::new());
         let end = 1.4321;
-        let outcome = simulation.until(end, 7, &mut |simulation| {
+        let outcome = simulation.run_every(end, 7, &mut |simulation| {
             if simulation.counts().steps == 7 {
                 simulation.checkpoint().unwrap().write(&mut written).unwrap();
             }
@@ -471,13 +471,13 @@ fn interruptions_change_no_bit() {
             Checkpoint::<f64>::read(&problem.grid, 2, &mut written.as_slice()).unwrap();
         for from in [checkpoint.clone(), start] {
             let mut other = begin(from);
-            other.until(end, 0, &mut go_on).unwrap();
+            other.advance_to(end).unwrap();
             assert!(other.field().unwrap() == simulation.field().unwrap(), "{:?}", options.method);
             assert_eq!(other.counts().steps, simulation.counts().steps);
         }
         // The CPU takes it up too, and agrees to rounding.
         let mut other = Simulation::resume(&problem, checkpoint, &options, cpu()).unwrap();
-        other.until(end, 0, &mut go_on).unwrap();
+        other.advance_to(end).unwrap();
         let error = largest_difference(&other.field().unwrap(), &simulation.field().unwrap());
         assert!(error < 1e-12, "{error:.1e}");
     }
@@ -505,6 +505,6 @@ fn what_does_not_fit_is_refused_with_numbers() {
     let mut simulation = begin(3 * field + (1 << 19)).unwrap();
     let copies: Vec<_> = (0..200).map(|_| simulation.snapshot().unwrap()).collect();
     let before = simulation.field().unwrap().into_owned();
-    simulation.steps(2, 0, &mut go_on).unwrap();
+    simulation.run_steps(2, 0, &mut go_on).unwrap();
     assert!(copies.into_iter().all(|copy| copy.field().unwrap() == before));
 }

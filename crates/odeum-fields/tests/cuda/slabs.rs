@@ -66,7 +66,7 @@ fn steps<T: Precision>(problem: &Problem, h: f64, parts: usize, depth: usize) ->
     } else {
         simulation.retile(None).unwrap();
     }
-    assert_eq!(simulation.steps(5, 0, &mut go_on).unwrap(), Outcome::Reached);
+    assert_eq!(simulation.run_steps(5, 0, &mut go_on).unwrap(), Outcome::Reached);
     simulation.field().unwrap().into_owned()
 }
 
@@ -112,7 +112,7 @@ fn devices_of_different_shared_memory_run_in_any_order() {
         let options = Options::euler(0.01);
         let devices = host::unequal(shared);
         let mut simulation = Simulation::on_devices(&problem, start, &options, devices).unwrap();
-        assert_eq!(simulation.steps(2, 0, &mut go_on).unwrap(), Outcome::Reached, "{shared:?}");
+        assert_eq!(simulation.run_steps(2, 0, &mut go_on).unwrap(), Outcome::Reached, "{shared:?}");
         simulation.field().unwrap().into_owned()
     };
     let (much, little) = (227 << 10, 48 << 10);
@@ -289,7 +289,7 @@ fn stages_of(problem: &Problem) {
         // Of three parts one has neighbours on both sides.
         let end = |parts| {
             let mut simulation = begin::<f64>(problem, &options, parts);
-            assert_eq!(simulation.until(0.52, 0, &mut go_on).unwrap(), Outcome::Reached);
+            assert_eq!(simulation.advance_to(0.52).unwrap(), Outcome::Reached);
             (simulation.field().unwrap().into_owned(), simulation.counts())
         };
         let ends: Vec<_> = some(PARTS, &[0, 2]).into_iter().map(end).collect();
@@ -318,7 +318,7 @@ fn sums_of(problem: Problem) {
     let cells: Vec<_> = (0..problem.grid.cells()).rev().map(|at| problem.grid.cell(at)).collect();
     let simulations = PARTS.map(|parts| {
         let mut simulation = begin::<f64>(&problem, &Options::euler(0.02), parts);
-        simulation.steps(3, 0, &mut go_on).unwrap();
+        simulation.run_steps(3, 0, &mut go_on).unwrap();
         simulation
     });
     let [alone, others @ ..] = &simulations;
@@ -337,13 +337,13 @@ fn sums_of(problem: Problem) {
     let [mut one, mut two, _] = simulations;
     let (copy, before) = (two.snapshot().unwrap(), two.field().unwrap().into_owned());
     let checkpoint = two.checkpoint().unwrap();
-    two.steps(4, 0, &mut go_on).unwrap();
-    one.steps(4, 0, &mut go_on).unwrap();
+    two.run_steps(4, 0, &mut go_on).unwrap();
+    one.run_steps(4, 0, &mut go_on).unwrap();
     assert!(copy.field().unwrap() == before);
     let devices = host::several(&[1 << 40; 3], 7);
     let options = Options { force: true, ..Options::euler(0.02) };
     let mut three = Simulation::on_devices(&problem, checkpoint, &options, devices).unwrap();
-    three.steps(4, 0, &mut go_on).unwrap();
+    three.run_steps(4, 0, &mut go_on).unwrap();
     assert!(*three.field().unwrap() == *one.field().unwrap());
     assert!(*two.field().unwrap() == *one.field().unwrap());
 }
@@ -363,7 +363,8 @@ fn failures_are_placed() {
         cells.iter().for_each(|cell| field.set(0, *cell, 1.0));
         let ends = PARTS.map(|parts| {
             let mut simulation = from(&problem, &Options::euler(0.01), parts, field.clone());
-            let Outcome::Failed(failure) = simulation.until(1.3, stop, &mut go_on).unwrap() else {
+            let Outcome::Failed(failure) = simulation.run_every(1.3, stop, &mut go_on).unwrap()
+            else {
                 panic!("{parts}")
             };
             (failure, simulation.clock(), simulation.field().unwrap().into_owned())

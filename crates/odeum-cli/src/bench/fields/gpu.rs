@@ -52,7 +52,7 @@ pub(super) fn steps<T: Precision>(
         // The first is not timed.
         for repeat in 0..=REPEATS {
             let count = if repeat == 0 { 12 } else { steps };
-            let outcome = simulation.steps(count, 0, &mut |_| ControlFlow::Continue(()))?;
+            let outcome = simulation.run_steps(count, 0, &mut |_| ControlFlow::Continue(()))?;
             if let Outcome::Failed(failure) = outcome {
                 let found = format!("{:?}", failure.place);
                 return Err(Error::input(builtin.name(), found, "is no finite number"));
