@@ -215,7 +215,7 @@ impl<T: Scalar> Plan<T> {
         plan.meets_boundaries = (0..3).any(|axis| {
             let advected =
                 plan.boundaries.iter().zip(&plan.advected).filter(|(_, advected)| **advected);
-            plan.blows_along(axis)
+            plan.has_velocity_along(axis)
                 && advected
                     .map(|(boundaries, _)| boundaries.ends()[axis])
                     .any(|ends| ends != [End::Open; 2])
@@ -243,8 +243,8 @@ impl<T: Scalar> Plan<T> {
         Ok(Plan { weights, kernel, rules, ..plan })
     }
 
-    /// Whether a velocity may blow along an axis.
-    fn blows_along(&self, axis: usize) -> bool {
+    /// Whether there may be a velocity along an axis.
+    fn has_velocity_along(&self, axis: usize) -> bool {
         match &self.velocity {
             None => false,
             Some(BoundVelocity::Uniform(time_dependent)) => {

@@ -90,7 +90,7 @@ pub struct Problem {
     pub diffusion: Vec<(String, Vec<f64>)>,
     /// Sources in single cells.
     pub sources: Vec<PointSource>,
-    /// The cells that belong to the domain; `None` for all. Nothing diffuses or blows between
+    /// The cells that belong to the domain; `None` for all. Nothing diffuses or is advected between
     /// these and the others, which keep their values: of diffusion and potentials the faces
     /// between them are boundaries without flux.
     pub mask: Option<Mask>,
@@ -275,13 +275,13 @@ impl Problem {
 
     /// Whether F or the velocity contains the time.
     pub(crate) fn changes_with_time(&self) -> bool {
-        let blows = match &self.velocity {
+        let velocity_changes = match &self.velocity {
             Some(Velocity::Uniform(parts)) => {
                 parts.iter().any(|part| !matches!(part, Quantity::Constant(_)))
             }
             _ => false,
         };
-        blows || self.model.rhs().uses_time() || self.model.potentials().uses_time()
+        velocity_changes || self.model.rhs().uses_time() || self.model.potentials().uses_time()
     }
 
     /// Whether F, the velocity, a source or what is given at boundaries contains the time.

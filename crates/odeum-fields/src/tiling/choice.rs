@@ -135,13 +135,13 @@ impl Tiling {
     /// at a time is faster, or a [`pipeline`](Tiling::pipeline).
     pub fn twice(
         species: usize,
-        blown: bool,
+        advected: bool,
         word: usize,
         [nx, ny, _]: [usize; 3],
     ) -> Option<Tiling> {
         /// Speed at 512³ [Gpt/s], cells of a thread along x and y, threads of a block.
         type Measured = (usize, [usize; 2], [usize; 2]);
-        let measured: &[Measured] = match (species, blown, word) {
+        let measured: &[Measured] = match (species, advected, word) {
             (1, false, 4) => &[
                 (840, [4, 8], [64, 4]),
                 (811, [4, 6], [32, 4]),
@@ -245,9 +245,9 @@ mod tests {
                 (2, false, 4),
                 (2, false, 8),
             ];
-            for (species, blown, word) in all {
+            for (species, advected, word) in all {
                 let cell = Cell { species, potentials: 0, feeding: 0, word };
-                let tiling = Tiling::twice(species, blown, word, shape).unwrap();
+                let tiling = Tiling::twice(species, advected, word, shape).unwrap();
                 let tiling = tiling.fitted(cut, false, 0);
                 assert!(tiling.check(&cell, SHARED).is_ok(), "{cut} {tiling:?}");
                 let [across, along] = tiling.blocks(shape);

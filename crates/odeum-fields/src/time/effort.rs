@@ -21,7 +21,7 @@ const LEAST: usize = 4;
 pub(super) struct Waves {
     /// Where only the Laplacian counts: waves evenly from the least to the largest symbol.
     pub(super) at_rest: usize,
-    /// Angles along an axis where a velocity blows too, on grids of one, two and three axes.
+    /// Angles along an axis where there is a velocity too, on grids of one, two and three axes.
     pub(super) per_axis: [usize; 3],
     /// From one wavenumber to the next, down to the longest wave of the box.
     pub(super) ratio: f64,

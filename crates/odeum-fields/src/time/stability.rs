@@ -49,7 +49,7 @@ pub struct Stability {
     /// How fast reactions change what is the same everywhere: the largest |λ| of their Jacobian [1/time].
     pub reaction: f64,
     /// The largest step of forward Euler that keeps positive values positive, of problems where
-    /// a velocity blows and every cell gains from its neighbours only \[time\].
+    /// there is a velocity and every cell gains from its neighbours only \[time\].
     pub positive: Option<f64>,
     /// What limits forward Euler but for slow waves.
     decaying: f64,
@@ -502,7 +502,7 @@ impl Judge {
     fn waves(&self, problem: &Problem, velocity: Option<[f64; 3]>, set: &Waves) -> Vec<Wave> {
         let mut waves = self.waves_of(problem, velocity, set);
         if velocity.is_some() && self.velocity.as_ref().is_some_and(Speeds::varies) {
-            // Upwinding damps waves: where, or when, nothing blows they decay more slowly.
+            // Upwinding damps waves: where, or when, there is no velocity they decay more slowly.
             waves.extend(self.waves_of(problem, None, set));
         }
         waves
@@ -535,7 +535,7 @@ impl Judge {
     fn wave_of(&self, problem: &Problem, speed: [f64; 3], phases: [&Phase; 3]) -> Wave {
         let Problem { grid, stencil, .. } = problem;
         let [mut velocity, mut third] = [Complex::default(); 2];
-        // What blows the other way turns waves the other way.
+        // A velocity the other way turns waves the other way.
         let of =
             |symbol: Complex, speed: f64| Complex::new(symbol.re * speed.abs(), symbol.im * speed);
         for (phase, speed) in phases.into_iter().zip(speed) {

@@ -68,8 +68,8 @@ pub(crate) fn steps_within_bounds(growths: &[f64], grown: &mut f64) -> usize {
 impl Judge {
     /// Whether coefficients change with time.
     pub(crate) fn has_coefficients_of_time(&self) -> bool {
-        let blows = matches!(self.velocity, Some(Speeds::Uniform(_)));
-        self.linear.reads.time || blows && self.velocity.as_ref().is_some_and(Speeds::varies)
+        let is_uniform = matches!(self.velocity, Some(Speeds::Uniform(_)));
+        self.linear.reads.time || is_uniform && self.velocity.as_ref().is_some_and(Speeds::varies)
     }
 
     /// The states by which so many steps are judged, or by which as many are as can be looked at together.
@@ -175,8 +175,10 @@ impl Judge {
             changes = of_numbers(&rhs.0, &rhs.1);
         }
         if let Some(Speeds::Uniform(_)) = &self.velocity {
-            let speeds: Vec<f64> =
-                times.iter().flat_map(|t| self.blows(problem, *t).unwrap_or_default()).collect();
+            let speeds: Vec<f64> = times
+                .iter()
+                .flat_map(|t| self.velocity_at(problem, *t).unwrap_or_default())
+                .collect();
             for (all, own) in changes.iter_mut().zip(of_numbers(&speeds, &[2.0; 3])) {
                 *all = [all[0] + own[0], all[1] + own[1]];
             }
@@ -193,7 +195,7 @@ impl Judge {
     }
 
     /// w/h along each axis at a time, or the largest of all cells.
-    fn blows(&self, problem: &Problem, t: f64) -> Option<[f64; 3]> {
+    fn velocity_at(&self, problem: &Problem, t: f64) -> Option<[f64; 3]> {
         let spacing = problem.grid.spacing();
         Some(match self.velocity.as_ref()? {
             Speeds::Cells(speeds) => *speeds,
@@ -226,27 +228,27 @@ impl Judge {
             sin * sin
         });
         let at_rest = self.waves_at_rest(problem, parts);
-        let waves_of = |t: f64| match self.blows(problem, t) {
+        let waves_of = |t: f64| match self.velocity_at(problem, t) {
             Some(speed) => self.waves_of(problem, Some(speed), &set),
             None => Vec::new(),
         };
-        let blown: Vec<Vec<Wave>> = match &self.velocity {
+        let advected: Vec<Vec<Wave>> = match &self.velocity {
             Some(Speeds::Uniform(_)) => times.iter().map(|t| waves_of(*t)).collect(),
             _ => vec![waves_of(t)],
         };
-        let count_blown = blown[0].len();
+        let count_advected = advected[0].len();
         let varies = self.velocity.as_ref().is_none_or(Speeds::varies);
         let rest = if varies { at_rest.len() } else { 0 };
-        let wave = |k: usize, at: usize| match k.checked_sub(count_blown) {
+        let wave = |k: usize, at: usize| match k.checked_sub(count_advected) {
             Some(k) => &at_rest[k],
-            None => &blown[at.min(blown.len() - 1)][k],
+            None => &advected[at.min(advected.len() - 1)][k],
         };
         let mut worst = f64::NEG_INFINITY;
         for state in states {
             let at: Vec<Vec<Parts>> =
                 times.iter().map(|t| self.linear.at(problem, state, *t)).collect();
             for which in 0..at[0].len() {
-                for k in 0..count_blown + rest {
+                for k in 0..count_advected + rest {
                     let growth = |species: &Vec<usize>, symbol: fn(&Wave) -> Complex| {
                         let of = |(at, parts): (usize, &Vec<Parts>)| -> Vec<Complex> {
                             let wave = wave(k, at);

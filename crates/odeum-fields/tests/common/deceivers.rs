@@ -84,7 +84,7 @@ fn between_zero_and_one(grid: &Grid) -> Field<f64> {
     .unwrap()
 }
 
-/// Velocities that blow at every boundary, from both sides: uniform, turning, and of every cell.
+/// Velocities through every boundary, from both sides: uniform, turning, and of every cell.
 fn velocities(grid: &Grid) -> Vec<Velocity> {
     let uniform = |parts: [&str; 3]| Velocity::Uniform(parts.map(Quantity::from));
     let cells = |seed| (0..grid.cells()).map(|n| noise(seed, 1, n)).collect();
@@ -140,7 +140,7 @@ fn is_monotone(options: &Options) -> bool {
     matches!(options.method, Method::Euler | Method::Ssprk3)
 }
 
-/// Nothing passes closed boundaries, whatever velocity blows at them.
+/// Nothing passes closed boundaries, whatever the velocity is at them.
 pub(crate) fn closed_boxes_keep_their_mass(machine: Machine) {
     for problem in advected(&Boundaries::default(), machine) {
         let field = between_zero_and_one(&problem.grid);
@@ -331,7 +331,7 @@ pub(crate) fn single_cells_between_boundaries_are_stable(machine: Machine) {
             .boundaries(both(value(0.5)))
             .diffusion("u", (0..20).map(|n| 0.5 + 0.02 * f64::from(n)).collect())
     };
-    let blown = |scheme| {
+    let advected = |scheme| {
         let velocity = Velocity::Uniform(["0.1", "3", "0"].map(Quantity::from));
         plain([8, 1, 1], both(value(0.5))).velocity(velocity, scheme)
     };
@@ -342,13 +342,13 @@ pub(crate) fn single_cells_between_boundaries_are_stable(machine: Machine) {
     let equal = Problem::new(model(&[("u", "lap(u)")]), Grid::new([6, 1, 3], 0.1).unwrap());
     let problems = [
         plain([8, 1, 1], both(value(0.0))),
-        slow(blown(Advection::Upwind)),
+        slow(advected(Advection::Upwind)),
         plain([8, 1, 6], low(value(0.5))),
         plain([1, 1, 1], both(leak.clone())),
         plain([1, 1, 5], low(leak)),
-        blown(Advection::Upwind),
-        blown(Advection::Koren),
-        slow(blown(Advection::Koren)),
+        advected(Advection::Upwind),
+        advected(Advection::Koren),
+        slow(advected(Advection::Koren)),
         varying,
         equal.boundaries(both(value(1.0))),
     ];

@@ -47,7 +47,7 @@ pub(crate) fn one_thread() -> Cpu {
 }
 
 /// Advances to `end` from time 0 without watching, whatever the limits of the steps.
-pub(crate) fn advected<T: Precision>(
+pub(crate) fn advanced<T: Precision>(
     problem: &Problem,
     u: Field<T>,
     options: &Options,

@@ -309,7 +309,7 @@ fn boundaries_that_nothing_asks_for() {
     assert!(of(&moving, of_v()).diffusion("v", vec![1.0; 120]).check().is_ok());
     assert!(of(&[("u", "lap(u^2 - lap(v))"), ("v", "-v")], of_v()).check().is_ok());
     let velocity = Velocity::Uniform([1.0, 0.0, 0.0].map(Quantity::from));
-    let blown = of(&moving, of_v()).velocity(velocity, Advection::Upwind);
-    assert!(blown.check().is_ok());
-    assert!(Problem { advected: Some(vec!["u".to_owned()]), ..blown }.check().is_err());
+    let advected = of(&moving, of_v()).velocity(velocity, Advection::Upwind);
+    assert!(advected.check().is_ok());
+    assert!(Problem { advected: Some(vec!["u".to_owned()]), ..advected }.check().is_err());
 }

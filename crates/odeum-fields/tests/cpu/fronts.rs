@@ -1,7 +1,7 @@
 //! The front of two species that meet and react at once: a − b is that of pure diffusion, and
 //! the front where it is zero.
 
-use crate::common::{advected, erf};
+use crate::common::{advanced, erf};
 use odeum_fields::problems::Builtin;
 use odeum_fields::{
     Boundaries, Boundary, Face, Field, Grid, ModelText, Options, Problem, Quantity,
@@ -55,7 +55,7 @@ fn the_difference_of_what_reacts_only_diffuses() {
             let problem = Problem::new(text.read().unwrap().0, grid).boundaries(boundaries);
             let start = Field::<f64>::from_fn(&grid, 2, |s, _| s as f64).unwrap();
             // As fast as 10 k allows in the coarser grid.
-            let end = advected(&problem, start, &Options::euler(h * h / 256.0), t);
+            let end = advanced(&problem, start, &Options::euler(h * h / 256.0), t);
             let pairs = end.to_values(0).into_iter().zip(end.to_values(1));
             let values: Vec<f64> = pairs.clone().map(|(a, b)| a - b).collect();
             let gone: f64 = pairs.map(|(a, b)| rate * a * b * h).sum();
@@ -84,7 +84,7 @@ fn the_front_of_the_paper_goes_with_the_root_of_time() {
     let start = Builtin::Front.initial::<f64>(&problem.grid, 0).unwrap();
     let mut before = 0.0;
     for t in [100.0, 400.0, 900.0] {
-        let end = advected(&problem, start.clone(), &Options::euler(0.02), t);
+        let end = advanced(&problem, start.clone(), &Options::euler(0.02), t);
         let pairs = end.to_values(0).into_iter().zip(end.to_values(1));
         let values: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
         let found = zero(&problem.grid, &values);

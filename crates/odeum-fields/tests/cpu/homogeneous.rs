@@ -1,7 +1,7 @@
 //! A field that is the same everywhere is a system of ordinary equations in every cell: by the
 //! same method and the same steps both engines give the same answer.
 
-use crate::common::advected;
+use crate::common::advanced;
 use odeum_core::text::TextSource;
 use odeum_fields::{Boundaries, Boundary, Field, Grid, Method, ModelText, Options, Problem, Steps};
 use odeum_ode::method::erk::Tableau;
@@ -75,7 +75,7 @@ fn check(options: &Options, method: &odeum_ode::Method) {
             let problem =
                 Problem::new(model.clone(), grid).boundaries(Boundaries::all(boundary.clone()));
             let start = Field::<f64>::from_fn(&grid, 2, |s, _| START[s]).unwrap();
-            let end = advected(&problem, start, options, f64::from(STEPS) * H);
+            let end = advanced(&problem, start, options, f64::from(STEPS) * H);
             for (s, wanted) in wanted.iter().enumerate() {
                 let values = end.to_values(s);
                 assert!(values.iter().all(|value| *value == values[0]), "{shape:?} {boundary:?}");
@@ -122,7 +122,7 @@ fn adaptive_steps_come_to_the_answer_of_another_method() {
     let start = Field::<f64>::from_fn(&grid, 2, |s, _| START[s]).unwrap();
     let steps = Steps::Adaptive(Tolerance::new(1e-9, 1e-11));
     let options = Options::new(Method::Rkc { stages: None }, steps);
-    let end = advected(&problem, start, &options, f64::from(STEPS) * H);
+    let end = advanced(&problem, start, &options, f64::from(STEPS) * H);
     let tight = odeum_ode::Options::new(Tolerance::new(1e-12, 1e-14));
     let solution = solve(&odeum_ode::Method::dopri5(), &tight);
     for (s, wanted) in solution.y(0).iter().enumerate() {

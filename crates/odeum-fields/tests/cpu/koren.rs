@@ -1,6 +1,6 @@
 //! The order of Koren's scheme in one dimension, and that it makes no new extremum.
 
-use crate::common::{advected, model};
+use crate::common::{advanced, model};
 use odeum_fields::{
     Advection, Boundaries, Boundary, Field, Grid, Method, Options, Problem, Quantity, Steps,
     Velocity, stability,
@@ -35,7 +35,7 @@ fn errors(
         .boundaries(boundaries.clone());
     let start = Field::<f64>::from_fn(&grid, 1, |_, at| mean(at[axis])).unwrap();
     let options = Options::new(method, Steps::Fixed(courant * h / velocity.abs()));
-    let end = advected(&problem, start, &options, 0.3 / velocity.abs()).to_values(0);
+    let end = advanced(&problem, start, &options, 0.3 / velocity.abs()).to_values(0);
     let shift = 0.3 * velocity.signum();
     let error = |i: usize| (end[i] - mean(grid.centre(axis, i) - shift)).abs();
     let errors: Vec<f64> = (0..n).map(error).collect();
@@ -90,7 +90,7 @@ fn no_new_extremum_by_ssprk3() {
     let start = Field::<f64>::from_fn(&grid, 1, block).unwrap();
     let h = stability(&problem, &start, (0.0, 40.0)).unwrap().euler;
     let options = Options::new(Method::Ssprk3, Steps::Fixed(h));
-    let end = advected(&problem, start.clone(), &options, 40.0).to_values(0);
+    let end = advanced(&problem, start.clone(), &options, 40.0).to_values(0);
     let within = end.iter().all(|c| (-1e-14..=1.0 + 1e-14).contains(c));
     assert!(within, "{:?}", end.iter().fold([0.0, 1.0], |[a, b], c| [c.min(a), c.max(b)]));
     // Most of it is still there, as the scheme is not of first order.

@@ -29,7 +29,7 @@ fn growth(problem: &Problem, equations: &[(&str, &str)]) -> f64 {
     stability(problem, &field, (0.0, 1.0)).unwrap().growth
 }
 
-fn blown(parts: [&str; 3]) -> Velocity {
+fn uniform(parts: [&str; 3]) -> Velocity {
     Velocity::Uniform(parts.map(Quantity::from))
 }
 
@@ -48,14 +48,14 @@ fn growth_does_not_depend_on_the_grid() {
                 continue;
             }
             // The velocity carries waves, and Koren's scheme lets long ones be.
-            let carried = problem.velocity(blown(["0.5", "0", "0"]), Advection::Koren);
+            let carried = problem.velocity(uniform(["0.5", "0", "0"]), Advection::Koren);
             let found = growth(&carried, equations);
             assert!((found / wanted - 1.0).abs() < 0.02, "{name} carried: {found}");
         }
         // Across a velocity upwinding damps nothing.
         let plane = periodic(equations, [128, 96, 1], 0.25);
         for velocity in [["3", "0", "0"], ["0", "cos(t)", "0"]] {
-            let carried = plane.clone().velocity(blown(velocity), Advection::Upwind);
+            let carried = plane.clone().velocity(uniform(velocity), Advection::Upwind);
             let found = growth(&carried, equations);
             assert!(
                 (found / wanted - 1.0).abs() < 0.01,
@@ -69,7 +69,7 @@ fn growth_does_not_depend_on_the_grid() {
     let boundaries = Boundaries::all(Boundary::Periodic);
     let mut oblique = Problem::new(model(&TURING), grid)
         .boundaries(boundaries)
-        .velocity(blown(["40", "30", "0"]), Advection::Koren);
+        .velocity(uniform(["40", "30", "0"]), Advection::Koren);
     oblique.advected = Some(vec!["u".to_owned()]);
     let found = growth(&oblique, &TURING);
     assert!(found > 0.26, "{found}");

@@ -1,7 +1,7 @@
 //! Manufactured solutions in three dimensions: reactions, diffusion, a velocity and sources that
 //! change in space and time, at once, between boundaries of every kind.
 
-use crate::common::{advected, centres};
+use crate::common::{advanced, centres};
 use odeum_fields::{
     Advection, Boundaries, Boundary, Face, Field, Grid, ModelText, Options, Problem, Quantity,
     Stencil, Velocity,
@@ -109,7 +109,7 @@ fn errors(n: usize, stencil: Stencil, advection: Option<Advection>) -> [f64; 2] 
     let grid = problem.grid;
     let h = 1.0 / n as f64;
     let start = Field::<f64>::from_fn(&grid, 2, |s, at| exact(s, 0.0, at)).unwrap();
-    let end = advected(&problem, start, &Options::euler(RATIO * h * h), END);
+    let end = advanced(&problem, start, &Options::euler(RATIO * h * h), END);
     [0, 1].map(|s| {
         let values = end.to_values(s);
         let pairs = values.iter().zip(centres(&grid));

@@ -153,7 +153,7 @@ fn the_error_of_solid_cells_does_not_count() {
     }
 }
 
-/// Steps have the limits of what diffuses and blows in the domain.
+/// Steps have the limits of what diffuses and is advected in the domain.
 #[test]
 fn diffusion_and_velocity_of_solid_cells_limit_no_step() {
     let grid = Grid::new([12, 10, 1], 1.0).unwrap();

@@ -1,6 +1,6 @@
 //! The places that equations see: those of the cells, to the bit.
 
-use crate::common::{advected, assert_placed, grids_to_place, placing};
+use crate::common::{advanced, assert_placed, grids_to_place, placing};
 use odeum_fields::{Combination, Engine, Field, Options, Precision, Problem};
 use odeum_ode::{Cpu, Isa};
 
@@ -20,7 +20,7 @@ fn places_in_equations_are_those_of_cells() {
             check::<f32>(&problem, isa);
         }
         let start = Field::<f64>::zeros(&problem.grid, 4).unwrap();
-        let placed = advected(&problem, start, &Options::euler(1.0), 1.0);
+        let placed = advanced(&problem, start, &Options::euler(1.0), 1.0);
         assert_placed(&placed, &problem, &format!("a step of {:?}", problem.grid.shape()));
     }
 }

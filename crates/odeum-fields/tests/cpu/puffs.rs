@@ -1,6 +1,6 @@
 //! Balls, puffs and plumes in free space against their solutions: profiles, not moments alone.
 
-use crate::common::{advected, centres, erf};
+use crate::common::{advanced, centres, erf};
 use odeum_fields::{
     Advection, Field, Grid, ModelText, Options, PointSource, Problem, Quantity, Velocity,
 };
@@ -45,7 +45,7 @@ fn a_ball_spreads_as_the_solution_says_at_every_distance() {
         };
         let start = Field::<f64>::from_fn(&grid, 1, |_, at| part(at)).unwrap();
         let problem = Problem::new(diffusing(1.0), grid);
-        let end = advected(&problem, start, &Options::euler(h * h / 16.0), t);
+        let end = advanced(&problem, start, &Options::euler(h * h / 16.0), t);
         let pairs = end.to_values(0).into_iter().zip(centres(&grid));
         let errors = pairs.map(|(c, at)| {
             let r = at.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -102,7 +102,7 @@ fn puff(refine: usize, advection: Advection) -> (Grid, Field<f64>, f64) {
     let problem = Problem::new(diffusing(PUFF_D), grid).velocity(velocity(), advection);
     let start = Field::<f64>::from_fn(&grid, 1, |_, at| gaussian(at, FROM, [PUFF; 3])).unwrap();
     let step = h * h / 4.0;
-    (grid, advected(&problem, start, &Options::euler(step), PUFF_END), step)
+    (grid, advanced(&problem, start, &Options::euler(step), PUFF_END), step)
 }
 
 /// The place where a puff should be at the end.
@@ -206,7 +206,7 @@ fn a_point_source_makes_the_plume_of_its_puffs() {
             .velocity(velocity(), Advection::Koren)
             .source(source);
         let start = Field::<f64>::zeros(&grid, 1).unwrap();
-        let end = advected(&problem, start, &Options::euler(h * h / 4.0), t);
+        let end = advanced(&problem, start, &Options::euler(h * h / 4.0), t);
         let values = end.to_values(0);
         let (mut error, mut whole) = (0.0, 0.0);
         for (c, at) in values.iter().zip(centres(&grid)).step_by(97) {

@@ -1,6 +1,6 @@
 //! Models written in Rust are those written as text.
 
-use crate::common::advected;
+use crate::common::advanced;
 use odeum_fields::{Field, Grid, Local, Model, ModelText, Options, Problem, noise};
 use odeum_ode::Real;
 
@@ -59,7 +59,7 @@ fn rust_and_text_have_the_same_bits() {
             0.4 + 0.3 * noise(2, s, cell)
         });
         let problem = Problem::new(model, grid);
-        advected(&problem, start.unwrap(), &Options::euler(0.01), 0.2)
+        advanced(&problem, start.unwrap(), &Options::euler(0.01), 0.2)
     });
     assert!(ends[0] == ends[1] && ends[0] == ends[2]);
 }

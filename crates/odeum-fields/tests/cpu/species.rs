@@ -26,7 +26,7 @@ fn chain(species: usize, grid: Grid, made: f64) -> Problem {
 #[test]
 fn many_species_have_the_limits_of_each() {
     let grid = Grid::new([6, 5, 4], 1.0).unwrap();
-    let blown = |species: usize| {
+    let advected = |species: usize| {
         let velocity = Velocity::Uniform([0.1; 3].map(Quantity::from));
         chain(species, grid, 0.0).velocity(velocity, Advection::Upwind)
     };
@@ -37,8 +37,8 @@ fn many_species_have_the_limits_of_each() {
     };
     let many = Field::<f64>::from_fn(&grid, 100, |s, at| value(s == 73 && at == [2.5, 1.5, 3.5]));
     let one = Field::<f64>::from_fn(&grid, 1, |_, at| value(at == [2.5, 1.5, 3.5]));
-    let found = stability(&blown(100), &many.unwrap(), (0.0, 1.0)).unwrap();
-    let wanted = stability(&blown(1), &one.unwrap(), (0.0, 1.0)).unwrap();
+    let found = stability(&advected(100), &many.unwrap(), (0.0, 1.0)).unwrap();
+    let wanted = stability(&advected(1), &one.unwrap(), (0.0, 1.0)).unwrap();
     assert!((found.radius / wanted.radius - 1.0).abs() < 1e-9, "{found:?} {wanted:?}");
     assert!((found.euler / wanted.euler - 1.0).abs() < 1e-9, "{found:?} {wanted:?}");
 }

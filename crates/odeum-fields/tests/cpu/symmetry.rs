@@ -4,7 +4,7 @@
 //! and fluxes are what they are from either side: mirror images have the same bits. Axes are
 //! added one after the other, x before y before z: exchanged, they agree to rounding.
 
-use crate::common::{advected, model, one_thread};
+use crate::common::{advanced, model, one_thread};
 use odeum_fields::{
     Advection, Boundaries, Boundary, Engine, Face, Field, Grid, Options, PointSource, Problem,
     Quantity, Stencil, Velocity, noise,
@@ -166,7 +166,7 @@ fn difference(plan: &Plan, shape: [usize; 3], turn: Turn) -> [f64; 2] {
     };
     let starts = [start, turned];
     let advanced =
-        [0, 1].map(|n| advected(&problems[n], starts[n].clone(), &Options::euler(H), 10.0 * H));
+        [0, 1].map(|n| advanced(&problems[n], starts[n].clone(), &Options::euler(H), 10.0 * H));
     let passed = [0, 1].map(|n| {
         let engine = Engine::<f64>::new(&problems[n], &one_thread()).unwrap();
         let times = [0.0, H, 2.0 * H, 3.0 * H];

@@ -235,7 +235,7 @@ fn a_single_cell_between_values_has_its_own_edge() {
     }
     let problem = problem([8, 1, 1], &both, Stencil::Star);
     let ones = Field::<f64>::from_fn(&problem.grid, 2, |_, _| 1.0).unwrap();
-    let end = crate::common::advected(&problem, ones, &Options::euler(1e-4), 0.01);
+    let end = crate::common::advanced(&problem, ones, &Options::euler(1e-4), 0.01);
     assert!((end.get(0, [3, 0, 0]) - 0.96_f64.powi(100)).abs() < 1e-12);
 }
 
@@ -269,7 +269,7 @@ fn limits_hold_between_boundaries_of_every_kind() {
                 let limits = stability(&problem, &start, (0.0, 1.0)).unwrap();
                 let (h, steps) = (limits.euler.min(1.0), 60.0);
                 let end =
-                    crate::common::advected(&problem, start.clone(), &Options::euler(h), steps * h);
+                    crate::common::advanced(&problem, start.clone(), &Options::euler(h), steps * h);
                 let (grown, most) =
                     (norm(&end) / norm(&start), (1.0 + h * limits.growth).powf(steps));
                 let held = grown <= most * (1.0 + 1e-9);
@@ -308,7 +308,7 @@ fn limits_hold_where_a_velocity_empties_a_layer() {
             let start = start.unwrap();
             let h = stability(&problem, &start, (0.0, 1e3)).unwrap().euler;
             let end =
-                crate::common::advected(&problem, start.clone(), &Options::euler(h), 60.0 * h);
+                crate::common::advanced(&problem, start.clone(), &Options::euler(h), 60.0 * h);
             let grown = largest(&end) / largest(&start);
             assert!(
                 grown <= 1.0 + 1e-9,

@@ -238,9 +238,9 @@ fn tiles_with_all_that_may_be() {
                 rate: Quantity::from("t"),
             };
             let velocity = Velocity::Uniform(sides);
-            let blown =
+            let advected =
                 open.clone().boundaries(axis).velocity(velocity, Advection::Upwind).source(source);
-            agrees::<f64>(&format!("{name}, velocity"), &blown, &few(2), (0.4, 0.01));
+            agrees::<f64>(&format!("{name}, velocity"), &advected, &few(2), (0.4, 0.01));
         }
         for (n, face) in some(Face::ALL.into_iter().enumerate(), &faces) {
             let boundaries = Boundaries::default().species(face, "a", inlet.clone());

@@ -14,7 +14,7 @@ pub(super) trait Faces<L: Lanes>: Copy {
     fn given(self, x: usize, axis: usize, shift: isize, number: L) -> L;
 
     /// What a velocity carries through the face after the cells `shift` along an axis from those at
-    /// `x`: a value, or the mean of both sides where the velocity blows into the box at a boundary that
+    /// `x`: a value, or the mean of both sides where the velocity points into the box at a boundary that
     /// gives one. `inward` is asked at boundaries alone.
     #[inline(always)]
     fn advected(self, _: usize, _: usize, _: isize, _: L::Mask, [own, _]: [L; 2]) -> L {

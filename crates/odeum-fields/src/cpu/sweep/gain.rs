@@ -60,7 +60,7 @@ impl<L: Lanes> Gain<L> for Kept<'_, L::Scalar> {
 
 /// What a velocity that is the same everywhere brings, upwind, from the rows of the Laplacian:
 /// −∇·(w u), as [`transport::upwind`](super::transport::upwind) has it.
-pub(super) struct Blown<'a, L: Lanes> {
+pub(super) struct Advected<'a, L: Lanes> {
     nx: usize,
     here: &'a [L::Scalar],
     from_y: &'a [L::Scalar],
@@ -76,7 +76,7 @@ pub(super) struct Blown<'a, L: Lanes> {
 /// Whether a species is advected by such a velocity alone, and all cells near these rows belong to the
 /// domain.
 #[inline(always)]
-pub(super) fn is_blown<T: Scalar>(origin: &Origin<'_, T>, s: usize, at: At) -> bool {
+pub(super) fn is_advected<T: Scalar>(origin: &Origin<'_, T>, s: usize, at: At) -> bool {
     let plan = origin.plan;
     matches!(
         (&plan.kernel, &plan.velocity),
@@ -88,12 +88,12 @@ pub(super) fn is_blown<T: Scalar>(origin: &Origin<'_, T>, s: usize, at: At) -> b
         && origin.solids(at).is_none()
 }
 
-impl<'a, L: Lanes> Blown<'a, L> {
+impl<'a, L: Lanes> Advected<'a, L> {
     /// `speed` is w/h along each axis.
     #[inline(always)]
-    pub(super) fn new(nine: &Nine<'a, L::Scalar>, speed: [f64; 3]) -> Blown<'a, L> {
+    pub(super) fn new(nine: &Nine<'a, L::Scalar>, speed: [f64; 3]) -> Advected<'a, L> {
         let forward = speed[0] > 0.0;
-        Blown {
+        Advected {
             nx: nine.nx,
             here: nine.rows[4],
             from_y: nine.rows[if speed[1] > 0.0 { 3 } else { 5 }],
@@ -107,7 +107,7 @@ impl<'a, L: Lanes> Blown<'a, L> {
     }
 }
 
-impl<L: Lanes> Gain<L> for Blown<'_, L> {
+impl<L: Lanes> Gain<L> for Advected<'_, L> {
     #[inline(always)]
     fn check(&self, wide: usize) {
         assert!([self.here, self.from_y, self.from_z].iter().all(|row| wide <= row.len()));

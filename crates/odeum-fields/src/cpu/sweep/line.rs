@@ -1,7 +1,7 @@
 //! One row of F for all species, and what a sweep makes of it.
 
 use super::combine::{Goal, Row};
-use super::gain::{Blown, Gain, Kept, Nothing, is_blown};
+use super::gain::{Advected, Gain, Kept, Nothing, is_advected};
 use super::gather::At;
 use super::laplacian::{self, Nine, Sink};
 use super::program::{self, Which};
@@ -40,7 +40,7 @@ pub(super) fn make<L: Lanes>(
 #[inline(always)]
 fn compute<L: Lanes>(origin: &Origin<'_, L::Scalar>, scratch: &mut Scratch<L::Scalar>, at: At) {
     let plan = origin.plan;
-    for s in (0..plan.layout.species).filter(|s| !is_blown(origin, *s, at)) {
+    for s in (0..plan.layout.species).filter(|s| !is_advected(origin, *s, at)) {
         gains::<L>(origin, scratch, s, at);
     }
     match &plan.kernel {
@@ -117,9 +117,9 @@ impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Outlined
                 let mut rows = [&[][..]; 9];
                 let nine = nine::of_species::<L>(origin, spare, s, at, &mut rows);
                 let spread = L::lit(d[s] * plan.weights.scale);
-                if is_blown(origin, s, at) {
-                    let blown = Blown::new(&nine, origin.moment.speed);
-                    let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, blown, out);
+                if is_advected(origin, s, at) {
+                    let advected = Advected::new(&nine, origin.moment.speed);
+                    let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, advected, out);
                     end.along(plan, &nine, spread)
                 } else if has_gains(plan, s) {
                     let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, kept, out);

@@ -36,7 +36,7 @@ OD_FN void od_centres(real *to, const OdPlace &place, int j, int k, int z) {
 #if OD_VELOCITY
 // What a velocity that is the same everywhere carries in, upwind, but for the part along z when it
 // comes from above, where the next plane is. `below` is the value in the plane before.
-template <int H> OD_FN real od_blown(
+template <int H> OD_FN real od_advected(
     const OdPatch<1, H> &u, int j, int k, real below, const OdStep &step) {
     const real c = u.v[j + 1][k + 1];
     const real along_x = u.v[j + 1][OD_VELOCITY_LOW_X ? k : k + 2];
@@ -178,7 +178,7 @@ template <int H, bool INNER> OD_FN void od_begin(
 #if OD_VELOCITY
                 const real here = flow[s].here.v[j][k];
                 const real below = od_is(z, 0, s, 4) ? od_ghost(s, 4, c, step) : here;
-                const real gain = od_blown(u[s], j, k, below, step);
+                const real gain = od_advected(u[s], j, k, below, step);
 #endif
 #if OD_LINEAR
                 const real itself = od_itself(c, step);
