@@ -191,7 +191,7 @@ impl<'a> FieldPlan<'a> {
         };
         let sharpened = self.sharpened(field, h)?.into_iter();
         Ok(sharpened
-            .chain(self.waves_grow(limits, h))
+            .chain(self.oscillations(limits, h))
             .chain(self.not_followed(limits, h))
             .collect())
     }
@@ -236,9 +236,9 @@ impl<'a> FieldPlan<'a> {
     }
 
     /// A warning of steps that make weakly damped waves grow that no growth of their own lets.
-    fn waves_grow(&self, limits: &Stability, h: f64) -> Option<Finding> {
+    fn oscillations(&self, limits: &Stability, h: f64) -> Option<Finding> {
         let FieldTime { method, force, .. } = &self.case.time;
-        let help = limits.waves_grow(*method, h).filter(|_| !force)?;
+        let help = limits.oscillation_warning(*method, h).filter(|_| !force)?;
         let message = "weakly damped waves may grow, as fast as others do by themselves";
         let finding = self.at("step", message).into_warning();
         Some(finding.found(format!("steps of {h:.6e}")).help(help))

@@ -284,7 +284,7 @@ impl<T: Real> Running for Run<T> {
         let until = until.unwrap_or(self.judged).max(t.next_up());
         let limits = self.simulation.limits_to(until)?;
         let largest = limits.largest_step(method);
-        let remedy = limits.remedy(method).or_else(|| limits.waves_grow(method, largest));
+        let remedy = limits.remedy(method).or_else(|| limits.oscillation_warning(method, largest));
         Ok((largest, limits.euler, limits.radius, limits.growth, limits.positive, remedy))
     }
 

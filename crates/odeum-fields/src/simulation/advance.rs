@@ -347,12 +347,12 @@ impl<T: Precision> Simulation<T> {
 
     /// How fast something grew, and the largest |λ| of what did, where steps were judged before the first.
     fn growth_at_start(&self) -> [f64; 2] {
-        self.judged.as_ref().map_or([0.0; 2], |it| [it.limits.growth, it.limits.growing])
+        self.judged.as_ref().map_or([0.0; 2], |it| [it.limits.growth, it.limits.growing_radius])
     }
 
     /// Computes the spectral radius anew where that is due, for steps of about size `h`, and how fast something grows unseen; the latter
     /// also where it holds steps, so that it does not for longer than it grows.
-    fn look_again(&mut self, h: f64) -> Result<(), Error> {
+    fn update_radius(&mut self, h: f64) -> Result<(), Error> {
         let adaptive = matches!(self.options.steps, Steps::Adaptive(_));
         let (every, age) = (self.radius_every(), self.clock.radius_age);
         let is_held = adaptive && h > self.longest();
@@ -364,7 +364,7 @@ impl<T: Precision> Simulation<T> {
             let h = h.min(self.longest());
             let limits = self.limits_now(every as f64 * h, h)?;
             (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
-            growth = [limits.growth, limits.growing];
+            growth = [limits.growth, limits.growing_radius];
         }
         if adaptive {
             self.clock.radius_age = 0;
@@ -376,7 +376,7 @@ impl<T: Precision> Simulation<T> {
     /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
     fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Step, Error> {
         let adaptive = matches!(self.options.steps, Steps::Adaptive(_));
-        self.look_again(h)?;
+        self.update_radius(h)?;
         let t = self.clock.t;
         if !self.has_rhs {
             self.backend.sweep(t, Slot::Now, &RHS, Slot::Rhs)?;

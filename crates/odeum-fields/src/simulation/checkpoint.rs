@@ -53,7 +53,7 @@ pub struct Clock {
     pub largest: f64,
     /// How fast waves that do not decay may be made to grow over all the time from the start to the latest end [1/time]; zero
     /// before it is known.
-    pub floor: f64,
+    pub allowed_growth: f64,
     /// What steps of a given size whose coefficients change may have made of a wave that decays: ln of the factor.
     pub grown: f64,
     /// Steps from that judgement to the next; zero before.
@@ -63,7 +63,7 @@ pub struct Clock {
     /// How fast something grows that the error of adaptive steps does not see [1/time]; zero where nothing does.
     pub growth: f64,
     /// The largest |λ| of what does [1/time].
-    pub growing: f64,
+    pub growing_radius: f64,
     /// Growth over the last steps that nothing but that has held, as ln of the factor, and their time \[time\].
     pub held: [f64; 2],
     /// The part of the values that the equations explain, of the coupled species of which it is least.
@@ -95,12 +95,12 @@ impl Clock {
             radius_age: 0,
             non_finite: false,
             largest: 0.0,
-            floor: 0.0,
+            allowed_growth: 0.0,
             grown: 0.0,
             judged_every: 0,
             judged_in: 0,
             growth: 0.0,
-            growing: 0.0,
+            growing_radius: 0.0,
             held: [0.0; 2],
             explained: 1.0,
             control: [0.0; 4],
@@ -127,12 +127,12 @@ impl Clock {
             ("radius_age", Number::Count(&mut self.radius_age)),
             ("non_finite", Number::Flag(&mut self.non_finite)),
             ("largest", Number::Size(&mut self.largest)),
-            ("floor", Number::Size(&mut self.floor)),
+            ("allowed_growth", Number::Size(&mut self.allowed_growth)),
             ("grown", Number::Size(&mut self.grown)),
             ("judged_every", Number::Short(&mut self.judged_every)),
             ("judged_in", Number::Short(&mut self.judged_in)),
             ("growth", Number::Size(&mut self.growth)),
-            ("growing", Number::Size(&mut self.growing)),
+            ("growing_radius", Number::Size(&mut self.growing_radius)),
             ("held", Number::Size(exponents)),
             ("held", Number::Size(time)),
             ("explained", Number::Size(&mut self.explained)),

@@ -2,7 +2,7 @@
 //! and of what grows by itself the stages of RKC make far less than it becomes.
 //!
 //! Where all cells are alike within the tolerance, waves about one of them are waves of the field, and steps are held to a part of the
-//! time in which the fastest of those that grow changes: of one that turns meanwhile longer steps would make too much.
+//! time in which the fastest of those that grow changes: of one that oscillates meanwhile longer steps would make too much.
 //! Coefficients that differ from cell to cell, which are species that nothing changes, leave the guard on: what a place would grow by is
 //! then more than the field does, and steps are shorter than they must be, never longer.
 //! Where cells differ by more, eigenvalues are those of places, not of the field: within a front at rest there are cells that would grow
@@ -34,9 +34,9 @@ pub(super) fn shortest(t: f64) -> f64 {
 impl<T: Precision> Simulation<T> {
     /// The longest step that resolves what grows unseen.
     pub(super) fn longest(&self) -> f64 {
-        let Clock { t, growing, held: [exponents, time], .. } = self.clock;
+        let Clock { t, growing_radius, held: [exponents, time], .. } = self.clock;
         let free = if exponents < EXPONENTS { 0.0 } else { time / EXPONENTS * LIMITS[1] };
-        (self.limit() / growing).max(free).max(shortest(t))
+        (self.limit() / growing_radius).max(free).max(shortest(t))
     }
 
     /// |hλ| of what grows unseen at most.
@@ -45,19 +45,20 @@ impl<T: Precision> Simulation<T> {
         (6.0 * tolerance.rtol).sqrt().clamp(LIMITS[0], LIMITS[1])
     }
 
-    /// Takes over how fast something grows and turns about the present field, where that is unseen.
-    pub(super) fn watch_growth(&mut self, [growth, growing]: [f64; 2]) -> Result<(), Error> {
+    /// Takes over how fast something grows and oscillates about the present field, where that is unseen.
+    pub(super) fn watch_growth(&mut self, [growth, growing_radius]: [f64; 2]) -> Result<(), Error> {
         let Steps::Adaptive(tolerance) = &self.options.steps else { return Ok(()) };
         let is_unseen = growth > 0.0 && self.is_even(tolerance)?;
         let seen = [0.0; 2];
-        [self.clock.growth, self.clock.growing] = if is_unseen { [growth, growing] } else { seen };
+        [self.clock.growth, self.clock.growing_radius] =
+            if is_unseen { [growth, growing_radius] } else { seen };
         Ok(())
     }
 
     /// Counts an adaptive step of size `h` among those that nothing but the guard has held, if the next would be longer without it.
     pub(super) fn count_held(&mut self, h: f64, accepted: bool) {
-        let Clock { growth, growing, held: [exponents, time], next_step, .. } = self.clock;
-        let is_held = accepted && next_step * growing > self.limit();
+        let Clock { growth, growing_radius, held: [exponents, time], next_step, .. } = self.clock;
+        let is_held = accepted && next_step * growing_radius > self.limit();
         self.clock.held = if is_held { [exponents + h * growth, time + h] } else { [0.0; 2] };
     }
 

@@ -59,12 +59,14 @@ impl Options {
         }
     }
 
-    /// A clock that goes on to another end, on which the floor depends, and with it steps of a fraction that slow waves limit; what does
-    /// not is kept. The other steps are judged anew: how far ahead they were judged depends on the end.
+    /// A clock that goes on to another end, on which the growth that is allowed depends, and with it steps of a fraction that weakly
+    /// damped waves limit; what does not is kept. The other steps are judged anew: how far ahead they were judged depends on the end.
     pub fn to_another_end(&self, clock: Clock) -> Clock {
         match self.follows_limits() {
-            true => Clock { floor: 0.0, ..clock },
-            false => Clock { largest: 0.0, floor: 0.0, judged_every: 0, judged_in: 0, ..clock },
+            true => Clock { allowed_growth: 0.0, ..clock },
+            false => {
+                Clock { largest: 0.0, allowed_growth: 0.0, judged_every: 0, judged_in: 0, ..clock }
+            }
         }
     }
 }
@@ -339,7 +341,8 @@ impl<T: Precision> Simulation<T> {
     /// A driver that fails.
     pub fn limits_to(&self, until: f64) -> Result<Stability, Error> {
         let span = (self.clock.t, until);
-        self.judge.limits(&self.problem, &Present(self.whole()?), span, self.floor_to(until))
+        let allowed = self.allowed_growth_to(until);
+        self.judge.limits(&self.problem, &Present(self.whole()?), span, allowed)
     }
 
     /// Judges the steps for all times up to `until`, as [`run_every`](Simulation::run_every) does for those up to its end: one judgement of a

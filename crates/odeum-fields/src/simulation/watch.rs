@@ -12,7 +12,7 @@ use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::{Clock, Counts};
 use crate::time::method::{Method, Steps};
 use crate::time::outgrown::Seen;
-use crate::time::stability::{STEPS_AHEAD, Stability, floor_over};
+use crate::time::stability::{STEPS_AHEAD, Stability, allowed_growth_over};
 use crate::time::within_step::{Ahead, steps_within_bounds};
 use odeum_ode::Error;
 
@@ -58,9 +58,10 @@ impl<T: Precision> Simulation<T> {
 
     /// How fast waves that do not decay may be made to grow up to a time [1/time]: by a tenth in all the time from the start, however
     /// often the simulation goes on to a later end.
-    pub(super) fn floor_to(&self, end: f64) -> f64 {
-        let floor = floor_over((end - self.clock.start).max(0.0));
-        if self.clock.floor > 0.0 { floor.min(self.clock.floor) } else { floor }
+    pub(super) fn allowed_growth_to(&self, end: f64) -> f64 {
+        let own = allowed_growth_over((end - self.clock.start).max(0.0));
+        let before = self.clock.allowed_growth;
+        if before > 0.0 { own.min(before) } else { own }
     }
 
     /// Computes the limits of the steps, and refuses larger ones.
@@ -70,9 +71,10 @@ impl<T: Precision> Simulation<T> {
             self.set_stability(limits, end);
         }
         let Some(Judged { limits, until }) = &self.judged else { return Ok(()) };
-        let (method, floor) = (self.options.method, limits.floor.min(self.floor_to(end)));
+        let (method, before) = (self.options.method, self.clock.allowed_growth);
+        let allowed = limits.allowed_growth.min(self.allowed_growth_to(end));
         // Whether this end lies beyond all to which steps were judged, and that matters.
-        let is_later = !(self.clock.floor > 0.0 && floor >= self.clock.floor);
+        let is_later = !(before > 0.0 && allowed >= before);
         let anew = is_later && until.is_finite();
         let largest = match &self.options.steps {
             Steps::Adaptive(_) => return Ok(()),
@@ -106,7 +108,7 @@ impl<T: Precision> Simulation<T> {
             }
         };
         if is_later {
-            self.clock.floor = floor;
+            self.clock.allowed_growth = allowed;
         }
         if self.clock.judged_every == 0 {
             let chooses = method.chooses_stages();
@@ -252,10 +254,10 @@ impl<T: Precision> Simulation<T> {
 
     /// The same, with the states that they are those of.
     fn look_ahead(&self, ahead: f64, h: f64) -> Result<(Stability, Vec<State>), Error> {
-        let floor = self.clock.floor;
+        let allowed = self.clock.allowed_growth;
         let steps = if h > 0.0 { ahead / h } else { 0.0 };
         let span = ((self.clock.t, self.clock.t + ahead), steps);
-        self.judge.limits_on_the_way(&self.problem, &Present(&*self.backend), span, floor)
+        self.judge.limits_on_the_way(&self.problem, &Present(&*self.backend), span, allowed)
     }
 
     /// Judges the steps up to the next judgement by what their stages make of waves whose coefficients change within a step, where a

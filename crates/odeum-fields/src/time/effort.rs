@@ -20,7 +20,7 @@ const LEAST: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waves {
     /// Where only the Laplacian counts: waves evenly from the least to the largest symbol.
-    pub(super) at_rest: usize,
+    pub(super) without_velocity: usize,
     /// Angles along an axis where there is a velocity too, on grids of one, two and three axes.
     pub(super) per_axis: [usize; 3],
     /// From one wavenumber to the next, down to the longest wave of the box.
@@ -29,9 +29,9 @@ pub(super) struct Waves {
 
 /// Those of the start, of one look at a field after the other, and of very many species.
 const WAVES: [Waves; 3] = [
-    Waves { at_rest: 33, per_axis: [129, 17, 9], ratio: 1.09 },
-    Waves { at_rest: 9, per_axis: [33, 9, 5], ratio: 2.0 },
-    Waves { at_rest: 5, per_axis: [9, 5, 3], ratio: 4.0 },
+    Waves { without_velocity: 33, per_axis: [129, 17, 9], ratio: 1.09 },
+    Waves { without_velocity: 9, per_axis: [33, 9, 5], ratio: 2.0 },
+    Waves { without_velocity: 5, per_axis: [9, 5, 3], ratio: 4.0 },
 ];
 
 /// Eigenvalues of so many species that may be computed.

@@ -2,7 +2,7 @@
 
 use crate::time::eigen::{Complex, eigenvalues};
 use crate::time::linearised::{Parts, Wave};
-use crate::time::spectrum::{Slow, Spectrum};
+use crate::time::spectrum::{Spectrum, WeaklyDamped};
 use crate::time::wave_line::{Line, climb};
 
 /// What grows more slowly than this part of its |λ| counts as neutral: rounding makes that much of it.
@@ -11,18 +11,18 @@ const NEUTRAL: f64 = 1e-6;
 /// What limits the steps of coupled species [1/time], as of [`Stability`](crate::Stability).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Limits {
-    /// The largest step of forward Euler but for slow waves \[time\].
+    /// The largest step of forward Euler but for weakly damped waves \[time\].
     pub(super) decaying: f64,
     pub(super) radius: f64,
     pub(super) growth: f64,
-    pub(super) growing: f64,
+    pub(super) growing_radius: f64,
     /// The largest |λ| of what is the same everywhere: how fast reactions change it.
     pub(super) reaction: f64,
     /// What limits forward Euler beside that, and methods with stages beside the radius.
-    pub(super) slow: Slow,
-    pub(super) turning: Spectrum,
+    pub(super) weakly_damped: WeaklyDamped,
+    pub(super) spectrum: Spectrum,
     /// Of waves that no velocity carries.
-    pub(super) at_rest: Spectrum,
+    pub(super) spectrum_without_velocity: Spectrum,
 }
 
 impl Default for Limits {
@@ -32,11 +32,11 @@ impl Default for Limits {
             decaying: f64::INFINITY,
             radius: 0.0,
             growth: 0.0,
-            growing: 0.0,
+            growing_radius: 0.0,
             reaction: 0.0,
-            slow: Slow::default(),
-            turning: Spectrum::default(),
-            at_rest: Spectrum::default(),
+            weakly_damped: WeaklyDamped::default(),
+            spectrum: Spectrum::default(),
+            spectrum_without_velocity: Spectrum::default(),
         }
     }
 }
@@ -79,11 +79,11 @@ impl Limits {
         }
     }
 
-    /// Lowers the limits by an eigenvalue of this size.
-    fn grow(&mut self, value: Complex, size: f64) {
+    /// Takes in how fast an eigenvalue of this size grows.
+    fn add_growth(&mut self, value: Complex, size: f64) {
         self.growth = self.growth.max(value.re);
         if value.re > NEUTRAL * size {
-            self.growing = self.growing.max(size);
+            self.growing_radius = self.growing_radius.max(size);
         }
     }
 
@@ -107,13 +107,13 @@ impl Limits {
                 self.reaction = self.reaction.max(size);
             }
             fastest = fastest.max(value.re);
-            self.grow(value, size);
-            self.turning.add(value);
+            self.add_growth(value, size);
+            self.spectrum.add(value);
             if wave.velocity == Complex::default() {
-                self.at_rest.add(value);
+                self.spectrum_without_velocity.add(value);
             }
             // Waves that grow do so by themselves.
-            if !self.slow.add(value) && value.re < 0.0 {
+            if !self.weakly_damped.add(value) && value.re < 0.0 {
                 self.decaying = self.decaying.min(-2.0 * value.re / (size * size));
             }
         }
@@ -126,9 +126,9 @@ impl Limits {
                 if size.is_finite() {
                     fastest = fastest.max(value.re);
                     // By upwinding long waves decay that the scheme lets grow.
-                    self.grow(value, size);
+                    self.add_growth(value, size);
                 }
-                self.turning.add(value);
+                self.spectrum.add(value);
             }
         }
         fastest

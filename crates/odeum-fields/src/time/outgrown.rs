@@ -184,7 +184,7 @@ impl Judge {
             let most = groups.iter().map(|group| factor * sizes[*group]);
             values.iter().zip(most).map(|(value, most)| value.clamp(-most, most)).collect()
         };
-        let symbols = self.waves_at_rest(problem, [0.0, 1.0].into_iter());
+        let symbols = self.waves_without_velocity(problem, [0.0, 1.0].into_iter());
         let fastest = symbols[1].laplacian.iter().fold(0.0_f64, |most, s| most.max(s.abs()));
         let clipped = |state: &State| State {
             cell: state.cell,

@@ -24,7 +24,7 @@ use crate::time::limits::Limits;
 use crate::time::linearised::{Linear, Wave};
 use crate::time::method::Method;
 use crate::time::places::{Care, Places};
-use crate::time::spectrum::{RESOLVED, Slack};
+use crate::time::spectrum::{AllowedGrowth, RESOLVED};
 use crate::time::wave_line::{Line, points};
 use odeum_ode::{Error, Scalar};
 use std::collections::HashSet;
@@ -45,16 +45,16 @@ pub struct Stability {
     /// The largest Re λ [1/time]: how fast something grows by itself; zero where nothing does.
     pub growth: f64,
     /// The largest |λ| of what grows so [1/time].
-    pub(crate) growing: f64,
+    pub(crate) growing_radius: f64,
     /// How fast reactions change what is the same everywhere: the largest |λ| of their Jacobian [1/time].
     pub reaction: f64,
     /// The largest step of forward Euler that keeps positive values positive, of problems where
     /// there is a velocity and every cell gains from its neighbours only \[time\].
     pub positive: Option<f64>,
-    /// What limits forward Euler but for slow waves.
+    /// What limits forward Euler but for weakly damped waves.
     decaying: f64,
-    /// How fast slow waves may be made to grow whatever grows by itself [1/time].
-    pub(crate) floor: f64,
+    /// How fast weakly damped waves may be made to grow whatever grows by itself [1/time].
+    pub(crate) allowed_growth: f64,
     /// Of each group of coupled species.
     pub(super) groups: Vec<Limits>,
 }
@@ -65,13 +65,13 @@ impl Stability {
     /// beside the radius: their stages widen the stable range along the real axis alone. Zero where
     /// no step is stable, as of waves that never decay by any method but SSPRK3 over an endless span.
     pub fn largest_step(&self, method: Method) -> f64 {
-        self.largest(method, Slack { floor: self.floor, as_others: true })
+        self.largest(method, AllowedGrowth { rate: self.allowed_growth, up_to_neighbours: true })
     }
 
     /// The same of a moment, where a wave that decays slowly now is not taken to do so for long: steps
     /// that resolve it are stable.
     pub(crate) fn largest_of_moment(&self, method: Method) -> f64 {
-        self.largest(method, Slack { floor: f64::INFINITY, as_others: false })
+        self.largest(method, AllowedGrowth { rate: f64::INFINITY, up_to_neighbours: false })
     }
 
     /// What a [fraction](crate::Steps::Fraction) is one of \[time\]: the largest stable step, but no longer than 1/[`growth`](Stability::growth)
@@ -95,9 +95,9 @@ impl Stability {
         if growth.is_nan() { f64::INFINITY } else { growth }
     }
 
-    /// Whether slow waves limit a method: by the more, the longer the span is.
+    /// Whether weakly damped waves limit a method: by the more, the longer the span is.
     pub(crate) fn depends_on_span(&self, method: Method) -> bool {
-        let endless = Slack { floor: 0.0, as_others: true };
+        let endless = AllowedGrowth { rate: 0.0, up_to_neighbours: true };
         self.largest(method, endless) < self.largest_of_moment(method)
     }
 
@@ -108,17 +108,16 @@ impl Stability {
         better.then(|| self.other_method(method)).flatten()
     }
 
-    /// The same where steps of size `h` by a method make oscillations that no velocity brings grow by more than a tenth in the whole
-    /// span, if only as fast as others grow by themselves. What turns by a velocity alone is a matter of its scheme.
-    pub fn waves_grow(&self, method: Method, h: f64) -> Option<String> {
-        let slack = Slack { floor: self.floor, as_others: false };
+    /// A warning where steps of size `h` by a method make oscillations that no velocity brings grow by more than a tenth in the whole
+    /// span, if only as fast as others grow by themselves. What oscillates by a velocity alone is a matter of its scheme.
+    pub fn oscillation_warning(&self, method: Method, h: f64) -> Option<String> {
+        let allowed = AllowedGrowth { rate: self.allowed_growth, up_to_neighbours: false };
         let most = method.reach_of(self.radius).min(UNSEEN / self.growth);
-        let own = self.groups.iter().fold(f64::INFINITY, |own, Limits { at_rest, .. }| {
-            own.min(match method {
-                Method::Euler => at_rest.euler(slack),
-                _ => at_rest.largest_step(method, self.radius, most, slack),
-            })
-        });
+        let of_group = |Limits { spectrum_without_velocity: spectrum, .. }: &Limits| match method {
+            Method::Euler => spectrum.euler(allowed),
+            _ => spectrum.largest_step(method, self.radius, most, allowed),
+        };
+        let own = self.groups.iter().map(of_group).fold(f64::INFINITY, f64::min);
         let other = self.other_method(method).filter(|_| h > own * (1.0 + 1e-9))?;
         Some(if own > 0.0 {
             format!("{other}, {} steps to {own:.6e}", method.name())
@@ -135,14 +134,14 @@ impl Stability {
         (method != Method::Ssprk3).then(text)
     }
 
-    fn largest(&self, method: Method, slack: Slack) -> f64 {
+    fn largest(&self, method: Method, allowed: AllowedGrowth) -> f64 {
         let unseen = UNSEEN / self.growth;
-        let slow = self.groups.iter().map(|group| group.slow.euler(slack));
-        let euler = slow.fold(self.decaying.min(unseen), f64::min);
+        let weakly_damped = self.groups.iter().map(|group| group.weakly_damped.euler(allowed));
+        let euler = weakly_damped.fold(self.decaying.min(unseen), f64::min);
         let by_stages = || {
             let most = method.reach_of(self.radius).min(unseen);
             self.groups.iter().fold(most, |most, group| {
-                group.turning.largest_step(method, self.radius, most, slack)
+                group.spectrum.largest_step(method, self.radius, most, allowed)
             })
         };
         match method {
@@ -240,12 +239,12 @@ pub fn stability<T: Scalar>(
         return Err(Error::input("span", found, "the start must be finite, the end a number"));
     }
     let length = span.1 - span.0;
-    let floor = if length > 0.0 { floor_over(length) } else { 0.0 };
-    judge.limits(problem, &InMemory(field, problem.mask.as_ref()), span, floor)
+    let allowed_growth = if length > 0.0 { allowed_growth_over(length) } else { 0.0 };
+    judge.limits(problem, &InMemory(field, problem.mask.as_ref()), span, allowed_growth)
 }
 
 /// How fast waves that do not decay may be made to grow over a time of this length [1/time].
-pub(crate) fn floor_over(length: f64) -> f64 {
+pub(crate) fn allowed_growth_over(length: f64) -> f64 {
     BUDGET / length
 }
 
@@ -348,15 +347,15 @@ impl Judge {
         EIGENVALUES * schemes * (waves * matrices) as f64 * (species as f64).powi(3)
     }
 
-    /// Limits of the steps about the values of a field, over a span of time, with what slow waves may be made to grow by.
+    /// Limits of the steps about the values of a field, over a span of time, with what weakly damped waves may be made to grow by.
     pub(crate) fn limits(
         &self,
         problem: &Problem,
         values: &dyn Values,
         span: (f64, f64),
-        floor: f64,
+        allowed_growth: f64,
     ) -> Result<Stability, Error> {
-        let (limits, _) = self.within(problem, values, (span, floor, 0.0), Care::Full)?;
+        let (limits, _) = self.within(problem, values, (span, allowed_growth, 0.0), Care::Full)?;
         Ok(limits)
     }
 
@@ -366,16 +365,16 @@ impl Judge {
         problem: &Problem,
         values: &dyn Values,
         (span, steps): ((f64, f64), f64),
-        floor: f64,
+        allowed_growth: f64,
     ) -> Result<(Stability, Vec<State>), Error> {
-        self.within(problem, values, (span, floor, steps), Care::Brief)
+        self.within(problem, values, (span, allowed_growth, steps), Care::Brief)
     }
 
     fn within(
         &self,
         problem: &Problem,
         values: &dyn Values,
-        (span, floor, steps): ((f64, f64), f64, f64),
+        (span, allowed_growth, steps): ((f64, f64), f64, f64),
         care: Care,
     ) -> Result<(Stability, Vec<State>), Error> {
         let linear = &self.linear;
@@ -446,11 +445,11 @@ impl Judge {
             euler: 0.0,
             radius: most(|group| group.radius),
             growth: most(|group| group.growth),
-            growing: most(|group| group.growing),
+            growing_radius: most(|group| group.growing_radius),
             reaction: most(|group| group.reaction),
             positive,
             decaying,
-            floor,
+            allowed_growth,
             groups,
         };
         limits.euler = limits.largest_step(Method::Euler);
@@ -515,8 +514,9 @@ impl Judge {
         set: &Waves,
     ) -> Vec<Wave> {
         let Some(speed) = velocity else {
-            let parts = (0..set.at_rest).map(|k| k as f64 / (set.at_rest - 1) as f64);
-            return self.waves_at_rest(problem, parts);
+            let count = set.without_velocity;
+            let parts = (0..count).map(|k| k as f64 / (count - 1) as f64);
+            return self.waves_without_velocity(problem, parts);
         };
         let shape = problem.grid.shape();
         let wide = shape.iter().filter(|n| **n > 1).count();
@@ -591,16 +591,17 @@ impl Judge {
             }
         }
         if velocity.is_none() || self.velocity.as_ref().is_some_and(Speeds::varies) {
-            let wave =
-                |part: f64| self.waves_at_rest(problem, std::iter::once(part)).swap_remove(0);
-            let longest = self.longest_at_rest(problem);
+            let wave = |part: f64| {
+                self.waves_without_velocity(problem, std::iter::once(part)).swap_remove(0)
+            };
+            let longest = self.longest_without_velocity(problem);
             lines.push(Line::new((longest, 1.0), set.ratio.powi(2), Box::new(wave)));
         }
         lines
     }
 
     /// Which part of the way from the largest symbol to the least that of the longest wave is.
-    fn longest_at_rest(&self, problem: &Problem) -> f64 {
+    fn longest_without_velocity(&self, problem: &Problem) -> f64 {
         let Problem { grid, stencil, .. } = problem;
         let symbol = |(axis, angle): (usize, f64)| {
             let mut cosines = [1.0; 3];
@@ -616,7 +617,7 @@ impl Judge {
     fn count(&self, problem: &Problem, set: &Waves) -> usize {
         let axes = problem.grid.dimensions();
         let of_lines = match problem.velocity {
-            None => points((self.longest_at_rest(problem), 1.0), set.ratio.powi(2)),
+            None => points((self.longest_without_velocity(problem), 1.0), set.ratio.powi(2)),
             Some(_) => {
                 let longest = self.longest.into_iter().flatten().fold(PI, f64::min);
                 axes * (axes + 1) / 2 * points((longest, PI), set.ratio)
@@ -627,7 +628,7 @@ impl Judge {
 
     /// Waves without a velocity, where only the size of the symbol counts: at these parts of the way from the largest, which is 0 or
     /// more, to the least.
-    pub(super) fn waves_at_rest(
+    pub(super) fn waves_without_velocity(
         &self,
         problem: &Problem,
         parts: impl Iterator<Item = f64>,
@@ -708,7 +709,7 @@ struct Phase {
 pub(super) fn count_of(problem: &Problem, set: &Waves) -> usize {
     let axes = problem.grid.dimensions().max(1);
     match problem.velocity {
-        None => set.at_rest,
+        None => set.without_velocity,
         Some(_) => set.per_axis[axes - 1].pow(axes as u32),
     }
 }

@@ -227,7 +227,7 @@ impl Judge {
             let (sin, _) = (0.5 * std::f64::consts::PI * k as f64 / (count - 1) as f64).sin_cos();
             sin * sin
         });
-        let at_rest = self.waves_at_rest(problem, parts);
+        let without_velocity = self.waves_without_velocity(problem, parts);
         let waves_of = |t: f64| match self.velocity_at(problem, t) {
             Some(speed) => self.waves_of(problem, Some(speed), &set),
             None => Vec::new(),
@@ -238,9 +238,9 @@ impl Judge {
         };
         let count_advected = advected[0].len();
         let varies = self.velocity.as_ref().is_none_or(Speeds::varies);
-        let rest = if varies { at_rest.len() } else { 0 };
+        let rest = if varies { without_velocity.len() } else { 0 };
         let wave = |k: usize, at: usize| match k.checked_sub(count_advected) {
-            Some(k) => &at_rest[k],
+            Some(k) => &without_velocity[k],
             None => &advected[at.min(advected.len() - 1)][k],
         };
         let mut worst = f64::NEG_INFINITY;

@@ -152,7 +152,7 @@ fn clocks_that_were_changed_are_refused() {
         for bad in [f64::NAN, -1.0] {
             assert!(resume(Clock { radius: bad, ..clock }).is_err());
             assert!(resume(Clock { largest: bad, ..clock }).is_err());
-            assert!(resume(Clock { floor: bad, ..clock }).is_err());
+            assert!(resume(Clock { allowed_growth: bad, ..clock }).is_err());
             assert!(resume(Clock { grown: bad, ..clock }).is_err());
             assert!(resume(Clock { next_step: bad, ..clock }).is_err());
         }

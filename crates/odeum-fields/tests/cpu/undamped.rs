@@ -86,7 +86,7 @@ fn oscillations_that_others_excuse_are_told() {
     };
     let text = |by: f64, method: Method, part: f64| {
         let limits = touched(by);
-        limits.waves_grow(method, part * limits.largest_step(method))
+        limits.oscillation_warning(method, part * limits.largest_step(method))
     };
     let told = text(0.2, Method::Euler, 0.8);
     assert!(told.as_ref().is_some_and(|told| told.contains("ssprk3 takes steps to")), "{told:?}");
