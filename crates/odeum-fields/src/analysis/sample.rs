@@ -1,4 +1,4 @@
-//! What is looked at of a field to judge its steps: cells spread over the domain, and those with extreme values.
+//! What is sampled of a field to judge its steps: cells spread over the domain, and those with extreme values.
 
 use crate::analysis::reduce::FRACTION;
 use crate::field::Field;

@@ -6,7 +6,7 @@ use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::Clock;
 use crate::simulation::growth::shortest;
 use crate::time::method::{MARGIN, Method, Steps};
-use crate::time::stages::{self, Looked};
+use crate::time::stages::{self, SweepResult};
 use odeum_ode::controller::{exact_step, no_shorter_step, shorter_step};
 use odeum_ode::{Error, Rkc, Status};
 use std::cell::Cell;
@@ -64,7 +64,7 @@ impl<'a> Pause<'a> {
         Pause { is_stopped, stopped: false, sweeps: 0 }
     }
 
-    fn look<T>(&mut self) -> impl FnMut(&mut dyn Backend<T>, Slot) -> Looked {
+    fn after_sweep<T>(&mut self) -> impl FnMut(&mut dyn Backend<T>, Slot) -> SweepResult {
         |_, _| {
             self.sweeps += 1;
             self.stopped = (self.is_stopped)();
@@ -294,7 +294,7 @@ impl<T: Precision> Simulation<T> {
     fn strong(&mut self, h: f64) -> Result<Step, Error> {
         let Simulation { backend, is_stopped, clock, .. } = self;
         let mut pause = Pause::new(is_stopped);
-        stages::strong_step(backend.as_mut(), (clock.t, h), &mut pause.look())?;
+        stages::strong_step(backend.as_mut(), (clock.t, h), &mut pause.after_sweep())?;
         self.clock.counts.sweeps += pause.sweeps;
         if pause.stopped {
             return Ok(Step::Stopped);
@@ -318,7 +318,7 @@ impl<T: Precision> Simulation<T> {
     fn trace(&mut self, h: f64) -> Result<Option<Place>, Error> {
         let (t, method) = (self.clock.t, self.options.method);
         let found = Cell::new(None);
-        let mut look = |backend: &mut dyn Backend<T>, slot: Slot| {
+        let mut after_sweep = |backend: &mut dyn Backend<T>, slot: Slot| {
             found.set(backend.non_finite(slot)?);
             Ok(match found.get() {
                 None => ControlFlow::Continue(()),
@@ -328,17 +328,17 @@ impl<T: Precision> Simulation<T> {
         let backend = self.backend.as_mut();
         match method {
             Method::Euler => {}
-            Method::Ssprk3 => stages::strong_step(backend, (t, h), &mut look)?,
+            Method::Ssprk3 => stages::strong_step(backend, (t, h), &mut after_sweep)?,
             Method::Rkc { .. } | Method::Rkl2 { .. } => {
                 self.has_rhs = false;
                 backend.sweep(t, Slot::Now, &RHS, Slot::Rhs)?;
-                if look(backend, Slot::Rhs)?.is_continue() {
+                if after_sweep(backend, Slot::Rhs)?.is_continue() {
                     let stages = method.stages(h, self.clock.radius);
-                    stages::step(backend, method, stages, (t, h), &mut look)?;
+                    stages::step(backend, method, stages, (t, h), &mut after_sweep)?;
                 }
                 if found.get().is_none() {
                     backend.sweep(t + h, Slot::Next, &RHS, Slot::Older)?;
-                    let _ = look(backend, Slot::Older)?;
+                    let _ = after_sweep(backend, Slot::Older)?;
                 }
             }
         }
@@ -403,7 +403,7 @@ impl<T: Precision> Simulation<T> {
         }
         let Simulation { backend, is_stopped, .. } = self;
         let mut pause = Pause::new(is_stopped);
-        stages::step(backend.as_mut(), method, stages, (t, h), &mut pause.look())?;
+        stages::step(backend.as_mut(), method, stages, (t, h), &mut pause.after_sweep())?;
         self.clock.counts.sweeps += pause.sweeps.saturating_sub(1);
         if pause.stopped {
             // Its F is still that of the state.

@@ -1,6 +1,6 @@
 //! The stability of steps, judged at the start and again while the field changes.
 //!
-//! A judgement costs a look at all cells (half a sweep) and some eigenvalues. It comes so seldom that
+//! A judgement costs a pass over all cells (half a sweep) and some eigenvalues. It comes so seldom that
 //! all of them are less than a fiftieth of the sweeps, where these are not over in no time, and the sooner the faster the limit has
 //! changed, or what grows may change it. The first comes after one step, or after as many as take as long as its eigenvalues.
 
@@ -123,7 +123,7 @@ impl<T: Precision> Simulation<T> {
         }
         if self.seen.is_none() && self.is_watched() && self.judge.reads_values() {
             let values = Present(&*self.backend);
-            let states = self.judge.look_now(&self.problem, &values, self.clock.t)?;
+            let states = self.judge.sample_now(&self.problem, &values, self.clock.t)?;
             let explained = std::mem::replace(&mut self.clock.explained, 1.0);
             self.seen = self.judged.as_ref().map(|Judged { limits, .. }| {
                 self.judge.seen(self.clock.t, limits, states).up_to(explained)
@@ -138,12 +138,12 @@ impl<T: Precision> Simulation<T> {
         self.whole()?;
         let h = self.size().unwrap_or(0.0);
         let values = Present(&*self.backend);
-        let states = self.judge.look_now(&self.problem, &values, self.clock.t)?;
+        let states = self.judge.sample_now(&self.problem, &values, self.clock.t)?;
         let mut now = self.judge.seen_later(before, self.clock.t, states);
         self.judge.explain(&self.problem, before, &mut now, h)?;
         if !now.is_explained() {
             // By growth that has begun since, which costs eigenvalues.
-            let (limits, states) = self.look_ahead(0.0, h)?;
+            let (limits, states) = self.limits_ahead(0.0, h)?;
             now = self.judge.seen(self.clock.t, &limits, states);
             self.judge.explain(&self.problem, before, &mut now, h)?;
         }
@@ -184,7 +184,7 @@ impl<T: Precision> Simulation<T> {
         // Up to the next judgement, by steps that become longer too. Steps and stages that follow their limits do so beyond `end`.
         let ahead = LONGER * self.at_most(since) * h;
         let ahead = if sized { ahead.min(end - self.clock.t).max(0.0) } else { ahead };
-        let (limits, states) = self.look_ahead(ahead, h)?;
+        let (limits, states) = self.limits_ahead(ahead, h)?;
         let moment = limits.largest_of_moment(method);
         let mut largest = match sized {
             true => (h > moment * (1.0 + 1e-9)).then_some(moment),
@@ -248,16 +248,16 @@ impl<T: Precision> Simulation<T> {
 
     /// The limits for the present field, and for so long a time from here, in steps of size `h`.
     pub(super) fn limits_now(&self, ahead: f64, h: f64) -> Result<Stability, Error> {
-        let (limits, _) = self.look_ahead(ahead, h)?;
+        let (limits, _) = self.limits_ahead(ahead, h)?;
         Ok(limits)
     }
 
     /// The same, with the states that they are those of.
-    fn look_ahead(&self, ahead: f64, h: f64) -> Result<(Stability, Vec<State>), Error> {
+    fn limits_ahead(&self, ahead: f64, h: f64) -> Result<(Stability, Vec<State>), Error> {
         let allowed = self.clock.allowed_growth;
         let steps = if h > 0.0 { ahead / h } else { 0.0 };
         let span = ((self.clock.t, self.clock.t + ahead), steps);
-        self.judge.limits_on_the_way(&self.problem, &Present(&*self.backend), span, allowed)
+        self.judge.running_limits(&self.problem, &Present(&*self.backend), span, allowed)
     }
 
     /// Judges the steps up to the next judgement by what their stages make of waves whose coefficients change within a step, where a
@@ -364,8 +364,8 @@ impl<T: Precision> Simulation<T> {
     fn seldom(&self) -> f64 {
         let species = self.problem.model.species().len();
         let updates = (self.problem.cells() * species) as f64;
-        let sweeps =
-            self.judge.look(&self.problem) + self.judge.eigenvalues(&self.problem) / updates;
+        let sweeps = self.judge.sampling_cost(&self.problem)
+            + self.judge.eigenvalue_cost(&self.problem) / updates;
         let steps = SELDOM * sweeps / self.sweeps_of_a_step();
         steps.clamp(EVERY[0], EVERY[1]).max(SELDOM * self.worth())
     }
@@ -373,7 +373,7 @@ impl<T: Precision> Simulation<T> {
     /// Steps that take as long as the eigenvalues of a judgement, where these are costly; else none.
     fn worth(&self) -> f64 {
         let species = self.problem.model.species().len();
-        let costly = (self.judge.eigenvalues(&self.problem) - LITTLE).max(0.0);
+        let costly = (self.judge.eigenvalue_cost(&self.problem) - LITTLE).max(0.0);
         costly / (self.problem.cells() * species) as f64 / self.sweeps_of_a_step()
     }
 

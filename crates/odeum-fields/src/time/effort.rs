@@ -1,10 +1,10 @@
 //! How many eigenvalues are computed where species are many: a wave in a cell takes S³ operations.
 //!
-//! Up to [`ALL`] species are judged by all waves in all cells that are looked at. Of more the operations are bounded: waves are
+//! Up to [`ALL`] species are judged by all waves in all cells of a sample. Of more the operations are bounded: waves are
 //! fewer, and then cells, those whose matrices can have the largest eigenvalues and the fastest growth.
 
 use crate::time::linearised::{Parts, Wave};
-use crate::time::places::Care;
+use crate::time::sampling::Sampling;
 
 /// Species up to which nothing is left out.
 const ALL: usize = 8;
@@ -12,11 +12,11 @@ const ALL: usize = 8;
 /// Operations \[S³\] at the start, which are some seconds, and on the way.
 const OPERATIONS: [f64; 2] = [4e8, 2.5e7];
 
-/// Cells that are worth more than more waves, and those that are looked at whatever they cost.
+/// Cells that are worth more than more waves, and those that are judged whatever they cost.
 const FEW: usize = 16;
 const LEAST: usize = 4;
 
-/// How closely waves are looked at.
+/// How closely waves are sampled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waves {
     /// Where only the Laplacian counts: waves evenly from the least to the largest symbol.
@@ -27,7 +27,7 @@ pub(super) struct Waves {
     pub(super) ratio: f64,
 }
 
-/// Those of the start, of one look at a field after the other, and of very many species.
+/// Those of the start, of running samples, and of very many species.
 const WAVES: [Waves; 3] = [
     Waves { without_velocity: 33, per_axis: [129, 17, 9], ratio: 1.09 },
     Waves { without_velocity: 9, per_axis: [33, 9, 5], ratio: 2.0 },
@@ -42,13 +42,13 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    pub(super) fn new(species: usize, care: Care) -> Effort {
-        let operations = OPERATIONS[usize::from(care == Care::Brief)];
+    pub(super) fn new(species: usize, sampling: Sampling) -> Effort {
+        let operations = OPERATIONS[usize::from(sampling == Sampling::Running)];
         let most = match species {
             _ if species <= ALL => usize::MAX,
             _ => (operations / (species as f64).powi(3)) as usize,
         };
-        let first = usize::from(care == Care::Brief);
+        let first = usize::from(sampling == Sampling::Running);
         let last = if species <= ALL { first } else { WAVES.len() - 1 };
         Effort { most, waves: &WAVES[first..=last] }
     }

@@ -41,7 +41,7 @@ impl Default for Limits {
     }
 }
 
-/// Linearisations about some states, and the species that are looked at.
+/// Linearisations about some states, and the species that are judged.
 pub(super) type Matrices<'a> = (&'a [Parts], &'a [usize]);
 
 impl Limits {
@@ -51,7 +51,7 @@ impl Limits {
     }
 
     /// Lowers the limits by the eigenvalues of some matrices on these waves, and on the wave that grows fastest of those on lines.
-    pub(super) fn look(
+    pub(super) fn add_all(
         &mut self,
         (matrices, species): Matrices<'_>,
         waves: &[Wave],

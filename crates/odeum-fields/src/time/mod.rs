@@ -8,7 +8,7 @@ mod limits;
 mod linearised;
 pub(crate) mod method;
 pub(crate) mod outgrown;
-pub(crate) mod places;
+pub(crate) mod sampling;
 pub(crate) mod sharpening;
 pub(crate) mod spectrum;
 pub(crate) mod stability;

@@ -7,7 +7,7 @@
 use crate::analysis::sample::{State, Values};
 use crate::problem::boundaries::{Ghost, SpeciesBoundaries};
 use crate::problem::{PointSource, Problem};
-use crate::time::places::Care;
+use crate::time::sampling::Sampling;
 use crate::time::stability::{Judge, Stability, within};
 use odeum_ode::Error;
 
@@ -120,13 +120,18 @@ impl Judge {
     }
 
     /// The states by which steps from a time on are judged.
-    pub(crate) fn look_now(
+    pub(crate) fn sample_now(
         &self,
         problem: &Problem,
         values: &dyn Values,
         t: f64,
     ) -> Result<Vec<State>, Error> {
-        self.places.look((problem, &self.boundaries, &self.linear), values, &[t], Care::Brief)
+        self.sample_cells.sample(
+            (problem, &self.boundaries, &self.linear),
+            values,
+            &[t],
+            Sampling::Running,
+        )
     }
 
     /// Finds how large values can have become by the equations since they were seen before, in steps of size `h`.
@@ -289,7 +294,8 @@ impl Judge {
                     laplacians: scaled(&state.laplacians),
                     beyond: scaled(&state.beyond),
                 };
-                let [(derivatives, _), _] = self.places.derivatives(problem, &state, &[seen.t]);
+                let [(derivatives, _), _] =
+                    self.sample_cells.derivatives(problem, &state, &[seen.t]);
                 derivatives
             };
             // From below: functions that saturate have lost their power above.

@@ -3,7 +3,7 @@
 use crate::analysis::sample::InMemory;
 use crate::field::Field;
 use crate::problem::{Advection, Problem};
-use crate::time::places::Care;
+use crate::time::sampling::Sampling;
 use crate::time::stability::{Judge, within};
 use odeum_ode::{Error, Scalar};
 
@@ -32,7 +32,7 @@ pub fn sharpening_step<T: Scalar>(
     let fastest = wide.map(|axis| speeds[axis] * spacing[axis]).fold(0.0, f64::max);
     let values = InMemory(field, problem.mask.as_ref());
     let of = (problem, &judge.boundaries[..], &judge.linear);
-    let states = judge.places.look(of, &values, &[start], Care::Brief)?;
+    let states = judge.sample_cells.sample(of, &values, &[start], Sampling::Running)?;
     let matrices = states.iter().flat_map(|state| judge.linear.at(problem, state, start));
     let least = matrices.map(|parts| parts.least_carried()).fold(f64::INFINITY, f64::min);
     Ok((fastest > 0.0).then(|| least.max(0.0) / fastest.powi(2)))

@@ -23,7 +23,7 @@ use crate::time::eigen::Complex;
 use crate::time::limits::Limits;
 use crate::time::linearised::{Linear, Wave};
 use crate::time::method::Method;
-use crate::time::places::{Care, Places};
+use crate::time::sampling::{SampleCells, Sampling};
 use crate::time::spectrum::{AllowedGrowth, RESOLVED};
 use crate::time::wave_line::{Line, points};
 use odeum_ode::{Error, Scalar};
@@ -157,12 +157,12 @@ impl Stability {
 const LIMITED: f64 = 1.3;
 /// Times of a span.
 const TIMES: usize = 33;
-/// The same on the way, where one look at a field follows the other.
-const TIMES_BRIEFLY: usize = 2;
+/// The same on the way, where one sample of a field follows the other.
+const RUNNING_TIMES: usize = 2;
 /// Times of a span among which those are found at which rates, or a velocity, are extreme.
 const MOMENTS: usize = 1024;
 /// The same on the way, at least; else two for each step ahead, so that none is left out in which a coefficient is large.
-const MOMENTS_BRIEFLY: usize = 64;
+const RUNNING_MOMENTS: usize = 64;
 /// Steps ahead of which that is so.
 pub(crate) const STEPS_AHEAD: f64 = 4096.0;
 /// The extreme values of all species, and derivatives in all cells, in sweeps.
@@ -189,25 +189,28 @@ impl Speeds {
     }
 }
 
-impl Care {
+impl Sampling {
     /// Times of a span at which derivatives are looked for where they are extreme.
     fn scanned(self, (from, to): (f64, f64)) -> Vec<f64> {
         match self {
             _ if !(to.is_finite() && to > from) => vec![from],
-            Care::Full => vec![from, 0.5 * (from + to), to],
-            Care::Brief => vec![from, to],
+            Sampling::Initial => vec![from, 0.5 * (from + to), to],
+            Sampling::Running => vec![from, to],
         }
     }
 
     /// Times of a span.
     fn times(self, span: (f64, f64)) -> Vec<f64> {
-        within(span, if self == Care::Full { TIMES } else { TIMES_BRIEFLY })
+        within(span, if self == Sampling::Initial { TIMES } else { RUNNING_TIMES })
     }
 
     /// More of them, for what is quickly computed: of a span of so many steps.
     fn moments(self, span: (f64, f64), steps: f64) -> Vec<f64> {
         let of_steps = 2 * steps.clamp(0.0, STEPS_AHEAD).ceil() as usize + 1;
-        within(span, if self == Care::Full { MOMENTS } else { of_steps.max(MOMENTS_BRIEFLY) })
+        within(
+            span,
+            if self == Sampling::Initial { MOMENTS } else { of_steps.max(RUNNING_MOMENTS) },
+        )
     }
 }
 
@@ -252,7 +255,7 @@ pub(crate) fn allowed_growth_over(length: f64) -> f64 {
 pub(crate) struct Judge {
     pub(super) linear: Linear,
     pub(super) coupling: Coupling,
-    pub(super) places: Places,
+    pub(super) sample_cells: SampleCells,
     pub(super) boundaries: Vec<SpeciesBoundaries>,
     /// Of each species, and of potentials.
     cosines: Vec<Cosines>,
@@ -297,7 +300,7 @@ impl Judge {
         let symbols =
             cosines.iter().map(|c| extremes(|c| problem.stencil.symbol_of(grid, c), c)[0]);
         let fastest = symbols.fold(0.0, f64::min);
-        let places = Places::new(&linear, model.species().len(), fastest);
+        let sample_cells = SampleCells::new(&linear, model.species().len(), fastest);
         let (given, drained) = (boundaries::given(&boundaries), boundaries::drained(&boundaries));
         let longest = [0, 1, 2].map(|axis| {
             let halves = match axis {
@@ -309,7 +312,7 @@ impl Judge {
             (n > 1).then(|| (halves * PI / n as f64).min(PI))
         });
         let coupling = Coupling::new(problem);
-        Ok(Judge { linear, coupling, places, boundaries, cosines, velocity, longest })
+        Ok(Judge { linear, coupling, sample_cells, boundaries, cosines, velocity, longest })
     }
 
     /// Whether limits depend on the values of the field, or on the time.
@@ -317,27 +320,27 @@ impl Judge {
         self.linear.reads.values || problem.changes_with_time()
     }
 
-    /// What a look on the way costs, in sweeps.
-    pub(crate) fn look(&self, problem: &Problem) -> f64 {
+    /// What a running sample costs, in sweeps.
+    pub(crate) fn sampling_cost(&self, problem: &Problem) -> f64 {
         let reads = &self.linear.reads;
-        // Cells whose values a look at one takes: itself, its neighbours and theirs.
+        // Cells whose values a sample of one takes: itself, its neighbours and theirs.
         let taken = match (reads.laplacians, reads.beyond) {
             (_, true) => 49.0,
             (true, false) => 7.0,
             (false, false) => 1.0,
         };
         let extremes =
-            if reads.values { EXTREMES + taken * Care::Brief.part(problem) } else { 0.0 };
+            if reads.values { EXTREMES + taken * Sampling::Running.part(problem) } else { 0.0 };
         // At both ends of the times ahead.
         let by_place = reads.time && reads.coordinates.contains(&true);
         extremes + if by_place { 2.0 * BY_PLACE } else { 0.0 }
     }
 
-    /// What the eigenvalues of a look on the way cost, in updates of a species in a cell.
-    pub(crate) fn eigenvalues(&self, problem: &Problem) -> f64 {
+    /// What the eigenvalues of a running sample cost, in updates of a species in a cell.
+    pub(crate) fn eigenvalue_cost(&self, problem: &Problem) -> f64 {
         let species = problem.model.species().len();
-        let effort = Effort::new(species, Care::Brief);
-        let matrices = self.places.matrices_briefly(problem, &self.linear);
+        let effort = Effort::new(species, Sampling::Running);
+        let matrices = self.sample_cells.most_matrices(problem, &self.linear);
         let waves = self.count(problem, &effort.waves(matrices, |set| self.count(problem, set)));
         let matrices = matrices.min(effort.matrices(waves));
         let schemes = match (&self.velocity, problem.advection) {
@@ -355,19 +358,20 @@ impl Judge {
         span: (f64, f64),
         allowed_growth: f64,
     ) -> Result<Stability, Error> {
-        let (limits, _) = self.within(problem, values, (span, allowed_growth, 0.0), Care::Full)?;
+        let (limits, _) =
+            self.within(problem, values, (span, allowed_growth, 0.0), Sampling::Initial)?;
         Ok(limits)
     }
 
     /// The same on the way, over a span of so many steps, with the states that they are those of.
-    pub(crate) fn limits_on_the_way(
+    pub(crate) fn running_limits(
         &self,
         problem: &Problem,
         values: &dyn Values,
         (span, steps): ((f64, f64), f64),
         allowed_growth: f64,
     ) -> Result<(Stability, Vec<State>), Error> {
-        self.within(problem, values, (span, allowed_growth, steps), Care::Brief)
+        self.within(problem, values, (span, allowed_growth, steps), Sampling::Running)
     }
 
     fn within(
@@ -375,21 +379,21 @@ impl Judge {
         problem: &Problem,
         values: &dyn Values,
         (span, allowed_growth, steps): ((f64, f64), f64, f64),
-        care: Care,
+        sampling: Sampling,
     ) -> Result<(Stability, Vec<State>), Error> {
         let linear = &self.linear;
-        let moments = care.moments(span, steps);
+        let moments = sampling.moments(span, steps);
         let velocity = self.speeds(problem, &moments);
-        let scanned = if linear.reads.time { care.scanned(span) } else { vec![span.0] };
+        let scanned = if linear.reads.time { sampling.scanned(span) } else { vec![span.0] };
         let of = (problem, &self.boundaries[..], linear);
-        let states: Vec<State> = self.places.look(of, values, &scanned, care)?;
+        let states: Vec<State> = self.sample_cells.sample(of, values, &scanned, sampling)?;
         let mut times = vec![span.0];
         if linear.reads.time {
-            times = care.times(span);
+            times = sampling.times(span);
             // Where derivatives depend on nothing else, one cell stands for all.
             let distinct =
                 if linear.by_cell() { &states[..] } else { states.get(..1).unwrap_or(&states) };
-            times.extend(self.places.extreme_times(problem, distinct, &moments));
+            times.extend(self.sample_cells.extreme_times(problem, distinct, &moments));
         }
         let mut is_beyond_numbers = false;
         // Of linear equations the matrices are the same in many cells.
@@ -413,7 +417,7 @@ impl Judge {
             let own = (0..parts.species).map(|s| parts.laplacian[s * parts.species + s]);
             spread = own.fold(spread, f64::max);
         }
-        let effort = Effort::new(problem.model.species().len(), care);
+        let effort = Effort::new(problem.model.species().len(), sampling);
         let set = effort.waves(matrices.len(), |set| self.count(problem, set));
         let waves = self.waves(problem, velocity, &set);
         let lines = self.lines(problem, velocity, &set);
@@ -424,7 +428,7 @@ impl Judge {
             if is_beyond_numbers {
                 limits.allow_nothing();
             }
-            limits.look((&matrices, species), &waves, &lines);
+            limits.add_all((&matrices, species), &waves, &lines);
             limits
         };
         let groups: Vec<Limits> = self.coupling.groups.iter().map(of_group).collect();
@@ -497,7 +501,7 @@ impl Judge {
         velocity + spread * sum * weights.scale
     }
 
-    /// The waves of all sizes that matrices are looked at for; the first is the same everywhere.
+    /// The waves of all sizes that matrices are judged by; the first is the same everywhere.
     fn waves(&self, problem: &Problem, velocity: Option<[f64; 3]>, set: &Waves) -> Vec<Wave> {
         let mut waves = self.waves_of(problem, velocity, set);
         if velocity.is_some() && self.velocity.as_ref().is_some_and(Speeds::varies) {

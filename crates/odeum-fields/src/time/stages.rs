@@ -6,10 +6,10 @@ use crate::time::method::Method;
 use odeum_ode::{Error, Scalar};
 use std::ops::ControlFlow;
 
-/// What is done after each sweep, which wrote this slot; it may end the step.
-pub(crate) type Look<'a, T> = &'a mut dyn FnMut(&mut dyn Backend<T>, Slot) -> Looked;
+/// Is called after each sweep with the slot that it wrote; may end the step.
+pub(crate) type AfterSweep<'a, T> = &'a mut dyn FnMut(&mut dyn Backend<T>, Slot) -> SweepResult;
 
-pub(crate) type Looked = Result<ControlFlow<()>, Error>;
+pub(crate) type SweepResult = Result<ControlFlow<()>, Error>;
 
 /// A coefficient in the precision of the field. The last of those that sum to one is what the others, rounded, leave: if each
 /// were rounded by itself, every stage would multiply what is conserved by a little more or less than one.
@@ -22,11 +22,11 @@ fn rounded<T: Scalar>(coefficient: f64) -> f64 {
 pub(crate) fn strong_step<T: Scalar>(
     backend: &mut dyn Backend<T>,
     (t, h): (f64, f64),
-    look: Look<'_, T>,
+    after_sweep: AfterSweep<'_, T>,
 ) -> Result<(), Error> {
     let first = Blend { rhs: h, own: None, terms: &[(1.0, Slot::Now)] };
     backend.sweep(t, Slot::Now, &first, Slot::Next)?;
-    if look(backend, Slot::Next)?.is_break() {
+    if after_sweep(backend, Slot::Next)?.is_break() {
         return Ok(());
     }
     for stage in &STRONG {
@@ -35,7 +35,7 @@ pub(crate) fn strong_step<T: Scalar>(
         let terms = [(mu, Slot::Older), (1.0 - mu, Slot::Now)];
         let what = Blend { rhs: stage.mu_tilde * h, own: None, terms: &terms };
         backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
-        if look(backend, Slot::Next)?.is_break() {
+        if after_sweep(backend, Slot::Next)?.is_break() {
             return Ok(());
         }
     }
@@ -49,13 +49,13 @@ pub(crate) fn step<T: Scalar>(
     method: Method,
     stages: u32,
     (t, h): (f64, f64),
-    look: Look<'_, T>,
+    after_sweep: AfterSweep<'_, T>,
 ) -> Result<(), Error> {
     let mut coefficients = Stages::new(method, stages);
     let terms = [(1.0, Slot::Now), (coefficients.first() * h, Slot::Rhs)];
     let first = Blend { rhs: 0.0, own: None, terms: &terms };
     backend.sweep(t, Slot::Now, &first, Slot::Next)?;
-    if look(backend, Slot::Next)?.is_break() {
+    if after_sweep(backend, Slot::Next)?.is_break() {
         return Ok(());
     }
     for j in 2..=stages {
@@ -68,7 +68,7 @@ pub(crate) fn step<T: Scalar>(
         let terms = [(rest, Slot::Now), (mu, Slot::Older), (-stage.gamma_tilde * h, Slot::Rhs)];
         let what = Blend { rhs: stage.mu_tilde * h, own, terms: &terms };
         backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
-        if look(backend, Slot::Next)?.is_break() {
+        if after_sweep(backend, Slot::Next)?.is_break() {
             return Ok(());
         }
     }

@@ -14,7 +14,7 @@ use crate::time::effort::Effort;
 use crate::time::eigen::{Complex, eigenvalues};
 use crate::time::linearised::{Parts, Wave};
 use crate::time::method::Method;
-use crate::time::places::Care;
+use crate::time::sampling::Sampling;
 use crate::time::spectrum::{ONE, RESOLVED};
 use crate::time::stability::{Judge, Speeds, count_of};
 use odeum_ode::{Error, Scalar};
@@ -84,7 +84,7 @@ impl Judge {
         let end = ahead.t + steps as f64 * ahead.h;
         let times = if self.linear.reads.time { vec![ahead.t, end] } else { vec![ahead.t] };
         let of = (problem, &self.boundaries[..], &self.linear);
-        let mut states = self.places.look(of, values, &times, Care::Brief)?;
+        let mut states = self.sample_cells.sample(of, values, &times, Sampling::Running)?;
         if !self.linear.by_cell() && problem.diffusion.is_empty() {
             states.truncate(1);
         }
@@ -170,7 +170,7 @@ impl Judge {
             };
             numbers.chunks_exact(evaluations * weights.len()).map(of_step).collect()
         };
-        let [rhs, potentials] = self.places.derivatives(problem, state, times);
+        let [rhs, potentials] = self.sample_cells.derivatives(problem, state, times);
         if !rhs.1.is_empty() {
             changes = of_numbers(&rhs.0, &rhs.1);
         }
@@ -217,7 +217,7 @@ impl Judge {
     ) -> f64 {
         let n = problem.model.species().len();
         let times: Vec<f64> = step.times().map(|part| t + part * h).collect();
-        let set = Effort::new(n, Care::Brief)
+        let set = Effort::new(n, Sampling::Running)
             .waves(2 * states.len() * times.len(), |set| count_of(problem, set));
         // Between waves that differ by so little no polynomial of so many stages has room for another extremum.
         let (all, least) = (4 * times.len() + 1, 9);
@@ -320,7 +320,7 @@ pub fn first_growing_step<T: Scalar>(
         let t = start + taken as f64 * h;
         let some = (all - taken).min(25);
         let span = (t, t + some as f64 * h);
-        let (limits, _) = judge.limits_on_the_way(problem, &values, (span, some as f64), 0.0)?;
+        let (limits, _) = judge.running_limits(problem, &values, (span, some as f64), 0.0)?;
         let h = h.min(end - t);
         let ahead = Ahead { method, stages: method.stages(h, limits.radius), t, h };
         let states = judge.states_ahead(problem, &values, &ahead, some)?;

@@ -5,8 +5,8 @@
 //! - in every cell, along the axes whose coordinates they read, with made-up values;
 //! - in cells spread over the domain, with the values of the field;
 //!
-//! and the cells with the least and the largest of each are looked at, beside those with the extreme values of each species. What is
-//! looked at depends on nothing but the problem and the present field: a simulation that is taken up judges its steps as before.
+//! and the cells with the least and the largest of each are sampled, beside those with the extreme values of each species. What is
+//! sampled depends on nothing but the problem and the present field: a simulation that is taken up judges its steps as before.
 
 use crate::analysis::sample::{Cell, State, Values, spread};
 use crate::problem::Problem;
@@ -22,19 +22,19 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// How closely a field is looked at.
+/// How closely a field is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Care {
+pub(crate) enum Sampling {
     /// At the start.
     Full,
     /// On the way.
     Brief,
 }
 
-impl Care {
+impl Sampling {
     /// Cells in which derivatives are evaluated with the values of the field.
     fn lattice(self) -> usize {
-        if self == Care::Full { 1 << 16 } else { 1 << 11 }
+        if self == Sampling::Initial { 1 << 16 } else { 1 << 11 }
     }
 
     /// The same as a part of all cells.
@@ -42,16 +42,16 @@ impl Care {
         (self.lattice() as f64 / problem.cells() as f64).min(1.0)
     }
 
-    /// Cells that are looked at whatever the derivatives are there.
+    /// Cells that are sampled whatever the derivatives are there.
     fn spread(self) -> usize {
-        if self == Care::Full { 32 } else { 4 }
+        if self == Sampling::Initial { 32 } else { 4 }
     }
 }
 
 /// Cells that a scan gives at most.
 const MOST: usize = 24;
 
-/// Levels of a field of diffusion coefficients, from the least to the largest, whose cells are looked at.
+/// Levels of a field of diffusion coefficients, from the least to the largest, whose cells are sampled.
 const LEVELS: usize = 9;
 
 /// Points by which units are balanced.
@@ -60,8 +60,8 @@ const SAMPLE: usize = 16;
 /// Points that are evaluated at once.
 const CHUNK: usize = 1 << 12;
 
-/// Where derivatives are looked at.
-pub(super) struct Places {
+/// The cells in which derivatives are evaluated, and the programs of these.
+pub(super) struct SampleCells {
     programs: [Program; 2],
     /// Of each derivative of F, and of potentials, the numbers that it relates: those of species, and then of potentials.
     relates: [Vec<[usize; 2]>; 2],
@@ -71,16 +71,16 @@ pub(super) struct Places {
     /// Cells by their coefficients of diffusion, and by their places where no time matters to these.
     by_diffusion: OnceLock<Vec<Cell>>,
     by_place: OnceLock<Vec<Cell>>,
-    /// Cells spread over the domain, for either care.
+    /// Cells spread over the domain, at the start and on the way.
     lattices: [OnceLock<Vec<Cell>>; 2],
 }
 
 /// Gives the values, Laplacians and coordinates of a point, and the Laplacians of its potentials; false where there is none.
 type Fill<'a> = &'a (dyn Fn(usize, &mut [f64]) -> bool + Sync);
 
-impl Places {
+impl SampleCells {
     /// `fastest` is the symbol of the fastest wave.
-    pub(super) fn new(linear: &Linear, species: usize, fastest: f64) -> Places {
+    pub(super) fn new(linear: &Linear, species: usize, fastest: f64) -> SampleCells {
         let weight = |(_, col): (usize, usize)| match col {
             _ if col < species => 1.0,
             _ if (2 * species..2 * species + 3).contains(&col) => 0.0,
@@ -107,7 +107,7 @@ impl Places {
                 *weight = 0.0;
             }
         }
-        Places {
+        SampleCells {
             programs: [&linear.rhs, &linear.potentials].map(Program::new),
             relates,
             weights,
@@ -118,17 +118,17 @@ impl Places {
     }
 
     /// The states by which steps are judged that are taken at these times.
-    pub(super) fn look(
+    pub(super) fn sample(
         &self,
         (problem, boundaries, linear): (&Problem, &[SpeciesBoundaries], &Linear),
         values: &dyn Values,
         times: &[f64],
-        care: Care,
+        sampling: Sampling,
     ) -> Result<Vec<State>, Error> {
         let (shape, mask) = (problem.grid.shape(), problem.mask.as_ref());
         let s = problem.model.species().len();
         let reads = &linear.reads;
-        let mut cells = spread(shape, mask, care.spread());
+        let mut cells = spread(shape, mask, sampling.spread());
         cells.extend(self.by_diffusion.get_or_init(|| by_diffusion(problem)));
         if reads.time {
             cells.extend(times.iter().flat_map(|t| self.by_place(problem, linear, *t)));
@@ -151,8 +151,8 @@ impl Places {
             Ok([own, laplacians, beyond])
         };
         if reads.values {
-            let lattice = self.lattices[usize::from(care == Care::Brief)]
-                .get_or_init(|| spread(shape, mask, care.lattice()));
+            let lattice = self.lattices[usize::from(sampling == Sampling::Running)]
+                .get_or_init(|| spread(shape, mask, sampling.lattice()));
             let [own, laplacians, beyond] = state_of(lattice)?;
             let fill = |n: usize, y: &mut [f64]| {
                 y[..s].copy_from_slice(&own[n * s..(n + 1) * s]);
@@ -184,8 +184,8 @@ impl Places {
         Ok(cells.iter().enumerate().map(state).collect())
     }
 
-    /// How many matrices a look on the way may have, where its cells all differ.
-    pub(super) fn matrices_briefly(&self, problem: &Problem, linear: &Linear) -> usize {
+    /// How many matrices a running sample may have, where its cells all differ.
+    pub(super) fn most_matrices(&self, problem: &Problem, linear: &Linear) -> usize {
         let (reads, species) = (&linear.reads, problem.model.species().len());
         // Both ends of the times ahead, and those at which derivatives are extreme.
         let (scans, times) = if reads.time { (2, 4) } else { (1, 1) };
@@ -193,7 +193,8 @@ impl Places {
         let by_values = if reads.values { MOST * scans + 2 * species } else { 0 };
         let levels = problem.diffusion.len() * (LEVELS + 2);
         let differ = by_place + by_values + levels > 0;
-        let cells = if differ { Care::Brief.spread() + by_place + by_values + levels } else { 1 };
+        let cells =
+            if differ { Sampling::Running.spread() + by_place + by_values + levels } else { 1 };
         // With D of fluxes of a cell, and with the largest.
         let each = if problem.diffusion.is_empty() { 1 } else { 2 };
         (cells * each).min(problem.cells() * each) * times
@@ -272,7 +273,7 @@ impl Places {
         weights
     }
 
-    /// Cells in whose places derivatives are extreme, with values that are made up.
+    /// Cells at whose coordinates derivatives are extreme, with values that are made up.
     fn by_place(&self, problem: &Problem, linear: &Linear, t: f64) -> Vec<Cell> {
         let reads = &linear.reads;
         if reads.coordinates == [false; 3] {
@@ -521,7 +522,7 @@ fn inputs(problem: &Problem, State { cell, values, laplacians, beyond }: &State)
 /// Cells with the least, the largest and some coefficients of diffusion between, of each species that has a field of them.
 fn by_diffusion(problem: &Problem) -> Vec<Cell> {
     let (grid, mask) = (&problem.grid, problem.mask.as_ref());
-    let lattice = spread(grid.shape(), mask, Care::Full.lattice());
+    let lattice = spread(grid.shape(), mask, Sampling::Initial.lattice());
     let of_field = |(_, coefficients): &(String, Vec<f64>)| -> Vec<Cell> {
         let at = |cell: &Cell| coefficients[grid.index(*cell)];
         let mut cells = lattice.clone();
