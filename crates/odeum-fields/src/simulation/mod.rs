@@ -18,8 +18,8 @@ use crate::problem::Problem;
 use crate::simulation::checkpoint::{Checkpoint, Clock, Counts, UNCHANGED};
 use crate::simulation::watch::Present;
 use crate::tiling::Tiling;
+use crate::time::growth_bound::Magnitudes;
 use crate::time::method::{Method, Steps};
-use crate::time::outgrown::Seen;
 use crate::time::stability::{Judge, Stability};
 use odeum_core::Argument;
 use odeum_ode::controller::{Controller, ControllerState};
@@ -130,7 +130,7 @@ pub struct Simulation<T: Precision> {
     judge: Judge,
     judged: Option<Judged>,
     /// The field of the last judgement, or that from which it goes on.
-    seen: Option<Seen>,
+    baseline: Option<Magnitudes>,
     /// Whether it goes on from a checkpoint: its steps were judged where it began.
     taken_up: bool,
     /// What batches had taken on a device when it was last told to go on \[s\].
@@ -208,7 +208,7 @@ impl<T: Precision> Simulation<T> {
             non_finite: None,
             judge,
             judged: None,
-            seen: None,
+            baseline: None,
             taken_up: clock.counts.steps > 0,
             device_time: 0.0,
             is_stopped: Box::new(|| false),
@@ -381,8 +381,8 @@ impl<T: Precision> Simulation<T> {
     pub fn clock_to_keep(&self) -> Result<Option<Clock>, Error> {
         let clock = self.clock();
         Ok(match self.explained()? {
-            Some(seen) if seen.is_beyond() => None,
-            Some(seen) => Some(Clock { explained: seen.explained(), ..clock }),
+            Some(now) if now.is_beyond() => None,
+            Some(now) => Some(Clock { explained: now.explained_fraction(), ..clock }),
             None => Some(clock),
         })
     }

@@ -10,8 +10,8 @@ use crate::analysis::sample::{Cell, State, Values};
 use crate::backend::Backend;
 use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::{Clock, Counts};
+use crate::time::growth_bound::Magnitudes;
 use crate::time::method::{Method, Steps};
-use crate::time::outgrown::Seen;
 use crate::time::stability::{STEPS_AHEAD, Stability, allowed_growth_over};
 use crate::time::within_step::{Ahead, steps_within_bounds};
 use odeum_ode::Error;
@@ -121,30 +121,30 @@ impl<T: Precision> Simulation<T> {
             let first = self.worth().max(1.0) as u32;
             (self.clock.judged_every, self.clock.judged_in) = (first, first);
         }
-        if self.seen.is_none() && self.is_watched() && self.judge.reads_values() {
+        if self.baseline.is_none() && self.is_watched() && self.judge.reads_values() {
             let values = Present(&*self.backend);
             let states = self.judge.sample_now(&self.problem, &values, self.clock.t)?;
             let explained = std::mem::replace(&mut self.clock.explained, 1.0);
-            self.seen = self.judged.as_ref().map(|Judged { limits, .. }| {
-                self.judge.seen(self.clock.t, limits, states).up_to(explained)
+            self.baseline = self.judged.as_ref().map(|Judged { limits, .. }| {
+                self.judge.magnitudes(self.clock.t, limits, states).with_explained(explained)
             });
         }
         Ok(())
     }
 
     /// The present field, as far as the equations explain it since the last judgement; `None` where no judgement asks for that.
-    pub(super) fn explained(&self) -> Result<Option<Seen>, Error> {
-        let (Some(before), false) = (&self.seen, self.is_forced()) else { return Ok(None) };
+    pub(super) fn explained(&self) -> Result<Option<Magnitudes>, Error> {
+        let (Some(before), false) = (&self.baseline, self.is_forced()) else { return Ok(None) };
         self.whole()?;
         let h = self.size().unwrap_or(0.0);
         let values = Present(&*self.backend);
         let states = self.judge.sample_now(&self.problem, &values, self.clock.t)?;
-        let mut now = self.judge.seen_later(before, self.clock.t, states);
+        let mut now = self.judge.magnitudes_later(before, self.clock.t, states);
         self.judge.explain(&self.problem, before, &mut now, h)?;
         if !now.is_explained() {
             // By growth that has begun since, which costs eigenvalues.
             let (limits, states) = self.limits_ahead(0.0, h)?;
-            now = self.judge.seen(self.clock.t, &limits, states);
+            now = self.judge.magnitudes(self.clock.t, &limits, states);
             self.judge.explain(&self.problem, before, &mut now, h)?;
         }
         Ok(Some(now))
@@ -195,13 +195,13 @@ impl<T: Precision> Simulation<T> {
             let now = self.limits_now(0.0, h)?;
             largest = self.disturbed(since, h, &now);
         }
-        let mut seen = self.judge.seen(self.clock.t, &limits, states);
-        if let Some(before) = &self.seen
+        let mut magnitudes = self.judge.magnitudes(self.clock.t, &limits, states);
+        if let Some(before) = &self.baseline
             && !forced
             && largest.is_none()
         {
-            self.judge.explain(&self.problem, before, &mut seen, h)?;
-            largest = seen.is_beyond().then_some(moment);
+            self.judge.explain(&self.problem, before, &mut magnitudes, h)?;
+            largest = magnitudes.is_beyond().then_some(moment);
         }
         if let Some(largest) = largest.filter(|_| !forced) {
             let (t, steps) = (self.clock.t, self.clock.counts.steps);
@@ -223,8 +223,8 @@ impl<T: Precision> Simulation<T> {
             }
             _ => moment,
         };
-        self.schedule(since, largest, (&limits, &seen));
-        self.seen = Some(seen);
+        self.schedule(since, largest, (&limits, &magnitudes));
+        self.baseline = Some(magnitudes);
         Ok(None)
     }
 
@@ -320,7 +320,12 @@ impl<T: Precision> Simulation<T> {
 
     /// Says when steps are judged next. Values change a limit as they did, or as what grows makes them: by its square, or a higher
     /// power where derivatives do.
-    fn schedule(&mut self, since: u32, largest: f64, (limits, seen): (&Stability, &Seen)) {
+    fn schedule(
+        &mut self,
+        since: u32,
+        largest: f64,
+        (limits, magnitudes): (&Stability, &Magnitudes),
+    ) {
         let method = self.options.method;
         let chooses = method.chooses_stages();
         // Where stages are as many as the radius asks for, that alone counts.
@@ -331,7 +336,8 @@ impl<T: Precision> Simulation<T> {
         let fallen = self.clock.largest / largest;
         let change = scale * fallen.ln().abs();
         let change = if change.is_nan() { still } else { change.max(still) };
-        let power = if limits.growth > 0.0 { self.judge.power(&self.problem, seen) } else { 0.0 };
+        let power =
+            if limits.growth > 0.0 { self.judge.power(&self.problem, magnitudes) } else { 0.0 };
         let growth = power * limits.growth * self.size().unwrap_or(0.0);
         let by_change = f64::from(since) * CHANGE / change;
         let by_growth = (CHANGE / change).ln() / growth;

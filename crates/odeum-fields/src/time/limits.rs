@@ -3,7 +3,7 @@
 use crate::time::eigen::{Complex, eigenvalues};
 use crate::time::linearised::{Parts, Wave};
 use crate::time::spectrum::{Spectrum, WeaklyDamped};
-use crate::time::wave_line::{Line, climb};
+use crate::time::wave_series::{WaveSeries, golden_section_max};
 
 /// What grows more slowly than this part of its |λ| counts as neutral: rounding makes that much of it.
 const NEUTRAL: f64 = 1e-6;
@@ -50,32 +50,32 @@ impl Limits {
         (self.decaying, self.radius) = (0.0, f64::INFINITY);
     }
 
-    /// Lowers the limits by the eigenvalues of some matrices on these waves, and on the wave that grows fastest of those on lines.
+    /// Lowers the limits by the eigenvalues of some matrices on these waves, and on the wave that grows fastest of those of series.
     pub(super) fn add_all(
         &mut self,
         (matrices, species): Matrices<'_>,
         waves: &[Wave],
-        lines: &[Line<'_>],
+        series: &[WaveSeries<'_>],
     ) {
-        let mut best: Option<(f64, &Parts, &Line<'_>, usize)> = None;
+        let mut best: Option<(f64, &Parts, &WaveSeries<'_>, usize)> = None;
         for parts in matrices {
             let mut add = |wave: &Wave| self.add(parts, species, wave);
             let growths: Vec<f64> = waves.iter().map(&mut add).collect();
-            for line in lines {
-                let own: Vec<f64> = line.waves.iter().map(&mut add).collect();
+            for one in series {
+                let own: Vec<f64> = one.waves.iter().map(&mut add).collect();
                 for (k, growth) in own.iter().enumerate() {
                     let before = if k == 0 { growths[0] } else { own[k - 1] };
                     let is_peak = *growth > before && own.get(k + 1).is_none_or(|g| growth >= g);
                     if is_peak && best.is_none_or(|(most, ..)| *growth > most) {
-                        best = Some((*growth, parts, line, k));
+                        best = Some((*growth, parts, one, k));
                     }
                 }
             }
         }
-        if let Some((_, parts, line, k)) = best {
-            let number = |k: usize| line.numbers[k.min(line.numbers.len() - 1)];
+        if let Some((_, parts, one, k)) = best {
+            let number = |k: usize| one.numbers[k.min(one.numbers.len() - 1)];
             let between = (number(k.saturating_sub(1)), number(k + 1));
-            climb(between, |number| self.add(parts, species, &(line.of)(number)));
+            golden_section_max(between, |number| self.add(parts, species, &(one.of)(number)));
         }
     }
 

@@ -25,7 +25,7 @@ use crate::time::linearised::{Linear, Wave};
 use crate::time::method::Method;
 use crate::time::sampling::{SampleCells, Sampling};
 use crate::time::spectrum::{AllowedGrowth, RESOLVED};
-use crate::time::wave_line::{Line, points};
+use crate::time::wave_series::{WaveSeries, points};
 use odeum_ode::{Error, Scalar};
 use std::collections::HashSet;
 use std::f64::consts::PI;
@@ -420,15 +420,15 @@ impl Judge {
         let effort = Effort::new(problem.model.species().len(), sampling);
         let set = effort.waves(matrices.len(), |set| self.count(problem, set));
         let waves = self.waves(problem, velocity, &set);
-        let lines = self.lines(problem, velocity, &set);
-        let count = waves.len() + lines.iter().map(|line| line.waves.len()).sum::<usize>();
+        let series = self.wave_series(problem, velocity, &set);
+        let count = waves.len() + series.iter().map(|one| one.waves.len()).sum::<usize>();
         let matrices = most_important(matrices, effort.matrices(count), &waves);
         let of_group = |species: &Vec<usize>| {
             let mut limits = Limits::default();
             if is_beyond_numbers {
                 limits.allow_nothing();
             }
-            limits.add_all((&matrices, species), &waves, &lines);
+            limits.add_all((&matrices, species), &waves, &series);
             limits
         };
         let groups: Vec<Limits> = self.coupling.groups.iter().map(of_group).collect();
@@ -560,13 +560,13 @@ impl Judge {
 
     /// Waves from the longest of the box on, which may be far longer than all others that are looked at: without a velocity by their
     /// symbols; with one along each axis, and in each plane across it.
-    fn lines<'a>(
+    fn wave_series<'a>(
         &'a self,
         problem: &'a Problem,
         velocity: Option<[f64; 3]>,
         set: &Waves,
-    ) -> Vec<Line<'a>> {
-        let mut lines = Vec::new();
+    ) -> Vec<WaveSeries<'a>> {
+        let mut all = Vec::new();
         if let Some(speed) = velocity {
             let mut directions = Vec::new();
             for a in 0..3 {
@@ -591,7 +591,7 @@ impl Judge {
                     let phases = direction.map(|part| self.phase(part * angle));
                     self.wave_of(problem, speed, phases.each_ref())
                 };
-                lines.push(Line::new((longest, PI), set.ratio, Box::new(wave)));
+                all.push(WaveSeries::new((longest, PI), set.ratio, Box::new(wave)));
             }
         }
         if velocity.is_none() || self.velocity.as_ref().is_some_and(Speeds::varies) {
@@ -599,9 +599,9 @@ impl Judge {
                 self.waves_without_velocity(problem, std::iter::once(part)).swap_remove(0)
             };
             let longest = self.longest_without_velocity(problem);
-            lines.push(Line::new((longest, 1.0), set.ratio.powi(2), Box::new(wave)));
+            all.push(WaveSeries::new((longest, 1.0), set.ratio.powi(2), Box::new(wave)));
         }
-        lines
+        all
     }
 
     /// Which part of the way from the largest symbol to the least that of the longest wave is.
@@ -620,14 +620,14 @@ impl Judge {
     /// How many waves a set has.
     fn count(&self, problem: &Problem, set: &Waves) -> usize {
         let axes = problem.grid.dimensions();
-        let of_lines = match problem.velocity {
+        let of_series = match problem.velocity {
             None => points((self.longest_without_velocity(problem), 1.0), set.ratio.powi(2)),
             Some(_) => {
                 let longest = self.longest.into_iter().flatten().fold(PI, f64::min);
                 axes * (axes + 1) / 2 * points((longest, PI), set.ratio)
             }
         };
-        count_of(problem, set) + of_lines
+        count_of(problem, set) + of_series
     }
 
     /// Waves without a velocity, where only the size of the symbol counts: at these parts of the way from the largest, which is 0 or

@@ -1,4 +1,4 @@
-//! Values that nothing in the equations explains.
+//! An a posteriori bound on growth: values beyond it are such as nothing in the equations explains.
 //!
 //! Between two judgements a field may pass through states for which its steps are not stable, and within a step too: neither judgement sees these, but
 //! what they have made of a disturbance is in the field. So what has become of values is held against what the equations can have made of
@@ -34,15 +34,15 @@ const LARGER: f64 = 2.0;
 /// A value that is as small beside all others has no sign.
 const SMALL: f64 = 1e-3;
 
-/// A field as it was judged.
-pub(crate) struct Seen {
+/// How large the values of a field are at a time, and how large the equations can have made them.
+pub(crate) struct Magnitudes {
     t: f64,
     states: Vec<State>,
-    groups: Vec<OfGroup>,
+    groups: Vec<GroupMagnitude>,
 }
 
-/// What is seen of coupled species.
-struct OfGroup {
+/// Those of coupled species.
+struct GroupMagnitude {
     /// How fast they grow, and their spectral radius [1/time].
     growth: f64,
     radius: f64,
@@ -52,23 +52,23 @@ struct OfGroup {
     explained: f64,
 }
 
-impl OfGroup {
-    /// The part of the largest value that is explained.
-    fn part(&self) -> f64 {
+impl GroupMagnitude {
+    /// The fraction of the largest value that is explained.
+    fn explained_fraction(&self) -> f64 {
         if self.explained >= self.largest { 1.0 } else { self.explained / self.largest }
     }
 }
 
-impl Seen {
-    /// The same, of which no more than this part is explained.
-    pub(crate) fn up_to(mut self, part: f64) -> Seen {
-        self.groups.iter_mut().for_each(|group| group.explained *= part.min(1.0));
+impl Magnitudes {
+    /// The same, of which no more than this fraction is explained.
+    pub(crate) fn with_explained(mut self, fraction: f64) -> Magnitudes {
+        self.groups.iter_mut().for_each(|group| group.explained *= fraction.min(1.0));
         self
     }
 
-    /// The part that is explained, of the coupled species of which it is least.
-    pub(crate) fn explained(&self) -> f64 {
-        self.groups.iter().map(OfGroup::part).fold(1.0, f64::min)
+    /// The fraction that is explained, of the coupled species of which it is least.
+    pub(crate) fn explained_fraction(&self) -> f64 {
+        self.groups.iter().map(GroupMagnitude::explained_fraction).fold(1.0, f64::min)
     }
 
     /// Whether all of it is.
@@ -82,8 +82,8 @@ impl Seen {
     }
 
     /// By what values of a group grow by themselves up to a later time.
-    fn grown_to(&self, later: &Seen, group: usize) -> f64 {
-        let [before, now] = [self, later].map(|seen| seen.groups[group].growth);
+    fn grown_to(&self, later: &Magnitudes, group: usize) -> f64 {
+        let [before, now] = [self, later].map(|of| of.groups[group].growth);
         ((later.t - self.t) * before.max(now)).exp()
     }
 }
@@ -98,25 +98,43 @@ impl Judge {
         self.linear.reads.values
     }
 
-    /// The field of a time that has these limits.
-    pub(crate) fn seen(&self, t: f64, limits: &Stability, states: Vec<State>) -> Seen {
-        self.seen_by(t, limits.groups.iter().map(|group| [group.growth, group.radius]), states)
+    /// Those of a field that has these limits.
+    pub(crate) fn magnitudes(&self, t: f64, limits: &Stability, states: Vec<State>) -> Magnitudes {
+        self.magnitudes_by(
+            t,
+            limits.groups.iter().map(|group| [group.growth, group.radius]),
+            states,
+        )
     }
 
-    /// That of a later time, where growth and radius are taken to be those of before.
-    pub(crate) fn seen_later(&self, before: &Seen, t: f64, states: Vec<State>) -> Seen {
-        self.seen_by(t, before.groups.iter().map(|group| [group.growth, group.radius]), states)
+    /// Those of a later time, where growth and radius are taken to be those of before.
+    pub(crate) fn magnitudes_later(
+        &self,
+        before: &Magnitudes,
+        t: f64,
+        states: Vec<State>,
+    ) -> Magnitudes {
+        self.magnitudes_by(
+            t,
+            before.groups.iter().map(|group| [group.growth, group.radius]),
+            states,
+        )
     }
 
-    fn seen_by(&self, t: f64, rates: impl Iterator<Item = [f64; 2]>, states: Vec<State>) -> Seen {
+    fn magnitudes_by(
+        &self,
+        t: f64,
+        rates: impl Iterator<Item = [f64; 2]>,
+        states: Vec<State>,
+    ) -> Magnitudes {
         let of_group = |(species, [growth, radius]): (&Vec<usize>, [f64; 2])| {
             let values = states.iter().flat_map(|it| species.iter().map(|s| it.values[*s]));
             let sizes = values.map(f64::abs).filter(|value| value.is_finite());
             let largest = sizes.fold(0.0, f64::max);
-            OfGroup { growth, radius, largest, explained: largest }
+            GroupMagnitude { growth, radius, largest, explained: largest }
         };
         let groups = self.coupling.groups.iter().zip(rates).map(of_group).collect();
-        Seen { t, states, groups }
+        Magnitudes { t, states, groups }
     }
 
     /// The states by which steps from a time on are judged.
@@ -134,12 +152,12 @@ impl Judge {
         )
     }
 
-    /// Finds how large values can have become by the equations since they were seen before, in steps of size `h`.
+    /// Finds how large values can have become by the equations since `before`, in steps of size `h`.
     pub(crate) fn explain(
         &self,
         problem: &Problem,
-        before: &Seen,
-        now: &mut Seen,
+        before: &Magnitudes,
+        now: &mut Magnitudes,
         h: f64,
     ) -> Result<(), Error> {
         let dt = now.t - before.t;
@@ -171,7 +189,7 @@ impl Judge {
     fn made(
         &self,
         problem: &Problem,
-        (before, now): (&Seen, &Seen),
+        (before, now): (&Magnitudes, &Magnitudes),
         times: &[f64],
     ) -> Result<Vec<f64>, Error> {
         let dt = now.t - before.t;
@@ -282,10 +300,10 @@ impl Judge {
     }
 
     /// With what power of the values derivatives of F change, where all become larger together: 2 of u³, and at least that.
-    pub(crate) fn power(&self, problem: &Problem, seen: &Seen) -> f64 {
+    pub(crate) fn power(&self, problem: &Problem, magnitudes: &Magnitudes) -> f64 {
         // Of each derivative, over all states: its size, and by how much it changes from one scale to the next.
         let mut sums: Vec<[f64; 3]> = Vec::new();
-        for state in &seen.states {
+        for state in &magnitudes.states {
             let of = |scale: f64| -> Vec<f64> {
                 let scaled = |values: &[f64]| values.iter().map(|x| scale * x).collect();
                 let state = State {
@@ -295,7 +313,7 @@ impl Judge {
                     beyond: scaled(&state.beyond),
                 };
                 let [(derivatives, _), _] =
-                    self.sample_cells.derivatives(problem, &state, &[seen.t]);
+                    self.sample_cells.derivatives(problem, &state, &[magnitudes.t]);
                 derivatives
             };
             // From below: functions that saturate have lost their power above.
