@@ -49,7 +49,7 @@ impl Batch {
 
 /// What became of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Taken {
+pub(crate) struct StepsTaken {
     /// Steps that succeeded; the state is that after them.
     pub(crate) steps: u64,
     /// The first value of the step after these that is NaN or infinite: species and cell.
@@ -87,7 +87,7 @@ pub(crate) trait Backend<T: odeum_ode::Scalar> {
     /// after the first, and the state is that before it. There may be fewer than asked for, at least one.
     ///
     /// After an error the state is that before all of them, or [lost](Backend::is_lost).
-    fn euler(&mut self, batch: &Batch) -> Result<Taken, Error>;
+    fn euler(&mut self, batch: &Batch) -> Result<StepsTaken, Error>;
 
     /// Whether the state went when a device failed.
     fn is_lost(&self) -> bool {

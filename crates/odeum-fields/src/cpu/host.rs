@@ -2,7 +2,7 @@
 
 use crate::analysis::reduce::{Summary, first_non_finite};
 use crate::analysis::sample::extreme_cells;
-use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
+use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, StepsTaken};
 use crate::cpu::engine::Engine;
 use crate::cpu::sweep::{Combination, MOST, Precision};
 use crate::field::Field;
@@ -52,7 +52,7 @@ impl<T: Precision> Backend<T> for Host<T> {
         Ok(())
     }
 
-    fn euler(&mut self, batch: &Batch) -> Result<Taken, Error> {
+    fn euler(&mut self, batch: &Batch) -> Result<StepsTaken, Error> {
         let mut taken = 0;
         while taken < batch.count {
             let [now, next, ..] = &mut self.fields[..] else { break };
@@ -63,13 +63,13 @@ impl<T: Precision> Backend<T> for Host<T> {
                 break;
             }
             if let Some(place) = first_non_finite(next) {
-                return Ok(Taken { steps: taken, non_finite: Some(place) });
+                return Ok(StepsTaken { steps: taken, non_finite: Some(place) });
             }
             // A value between that is not finite leaves nothing of the kind behind it.
             std::mem::swap(now, next);
             taken += 1;
         }
-        Ok(Taken { steps: taken, non_finite: None })
+        Ok(StepsTaken { steps: taken, non_finite: None })
     }
 
     fn swap(&mut self, a: Slot, b: Slot) {

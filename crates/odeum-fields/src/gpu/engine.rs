@@ -1,7 +1,7 @@
 //! A problem on GPUs: each has a slab of the box, and all sweep together.
 
 use super::exchange::Links;
-use super::part::{Part, Ready, Sweep, bytes_needed, fitted, is_small, single, sweeps_twice};
+use super::part::{Part, StepLaunch, Sweep, bytes_needed, fitted, is_small, single, sweeps_twice};
 use super::pipeline;
 use super::reduce::Extremes;
 use super::shape::Shape;
@@ -9,7 +9,7 @@ use super::source::Variant;
 use super::step;
 use super::step_cache::StepCache;
 use crate::analysis::reduce::Summary;
-use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
+use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, StepsTaken};
 use crate::field::Field;
 use crate::field::slab::Slab;
 use crate::plan::Plan;
@@ -112,34 +112,34 @@ impl<T: Scalar, D: Device> Engine<T, D> {
 
     /// The [chosen](Engine::choose) tiling, and what each part sweeps by its kernels. One whose kernels do not compile is not
     /// chosen again where there are others.
-    pub(super) fn ready(
+    pub(super) fn prepare(
         &mut self,
         most: usize,
         sweeps: &[Sweep<T>],
-    ) -> Result<(Tiling, Vec<Ready<D>>), Error> {
+    ) -> Result<(Tiling, Vec<StepLaunch<D>>), Error> {
         loop {
             let tiling = self.choose(most, sweeps[0].step.variant);
             let Engine { parts, problem, tilings, .. } = self;
             let each = parts.iter_mut().zip(sweeps);
-            let ready: Result<Vec<_>, Error> =
-                each.map(|(part, sweep)| part.ready(problem, tiling, sweep)).collect();
+            let launches: Result<Vec<_>, Error> =
+                each.map(|(part, sweep)| part.prepare(problem, tiling, sweep)).collect();
             // The last takes single steps.
             let single = |other: &Tiling| *other != tiling && other.depth == 1;
             let others = !self.patient && tilings.iter().any(single);
-            match ready {
+            match launches {
                 Err(Error::Compile { .. }) if others => {
                     tilings.retain(|other| *other != tiling);
                     // Recordings are of the tiling that was the fastest.
                     self.euler.recordings.clear();
                 }
-                ready => return Ok((tiling, ready?)),
+                launches => return Ok((tiling, launches?)),
             }
         }
     }
 
     /// Gives a sweep to all parts.
-    pub(super) fn give(&mut self, ready: &[Ready<D>], out: Slot) -> Result<(), Error> {
-        let given = self.links.sweep(&mut self.parts, ready, out);
+    pub(super) fn give(&mut self, launches: &[StepLaunch<D>], out: Slot) -> Result<(), Error> {
+        let given = self.links.sweep(&mut self.parts, launches, out);
         // No event tells when the edges of a sweep that failed have come.
         given.or_else(|error| self.links.wait().and(Err(error)))
     }
@@ -200,11 +200,11 @@ impl<T: Scalar, D: Device> Backend<T> for Engine<T, D> {
             return self.parts.iter().try_for_each(|part| part.combine(what, out));
         }
         let sweeps: Vec<_> = self.parts.iter().map(|part| part.blend((t, u), what, out)).collect();
-        let (_, ready) = self.ready(1, &sweeps)?;
-        self.give(&ready, out)
+        let (_, launches) = self.prepare(1, &sweeps)?;
+        self.give(&launches, out)
     }
 
-    fn euler(&mut self, batch: &Batch) -> Result<Taken, Error> {
+    fn euler(&mut self, batch: &Batch) -> Result<StepsTaken, Error> {
         self.take(batch)
     }
 

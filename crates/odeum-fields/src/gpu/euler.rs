@@ -6,10 +6,10 @@
 //! come back to where a batch began when the device fails on the way.
 
 use super::engine::Engine;
-use super::part::{self, Part, Ready, Sweep};
+use super::part::{self, Part, StepLaunch, Sweep};
 use super::step;
-use super::step_cache::{Kept, Recorded};
-use crate::backend::{Backend, Batch, Slot, Taken};
+use super::step_cache::{RecordingKey, ReturnPoint};
+use crate::backend::{Backend, Batch, Slot, StepsTaken};
 use odeum_cuda::{Device, Stream};
 use odeum_ode::{Error, Scalar};
 
@@ -34,7 +34,7 @@ const KEPT: usize = 2;
 
 impl<T: Scalar, D: Device> Engine<T, D> {
     /// Takes a batch. Of one that fails nothing is left, or the state is lost.
-    pub(super) fn take(&mut self, batch: &Batch) -> Result<Taken, Error> {
+    pub(super) fn take(&mut self, batch: &Batch) -> Result<StepsTaken, Error> {
         let place = self.parts[0].address(Slot::Now);
         self.forward(batch).inspect_err(|_| {
             if batch.count > 1 {
@@ -48,13 +48,13 @@ impl<T: Scalar, D: Device> Engine<T, D> {
     /// Returns to the state that a batch of several steps began with.
     fn back(&mut self, batch: &Batch) -> Result<(), Error> {
         // Without one no step was taken.
-        let Some(kept) = self.euler.kept else { return Ok(()) };
+        let Some(point) = self.euler.return_point else { return Ok(()) };
         self.restore(KEPT, Slot::Now as usize)?;
-        self.steps(&Batch { first: kept.at, ..*batch }, 0, batch.first - kept.at)
+        self.steps(&Batch { first: point.at, ..*batch }, 0, batch.first - point.at)
     }
 
     /// Steps up to the end of a batch, or to where another state is kept.
-    fn forward(&mut self, batch: &Batch) -> Result<Taken, Error> {
+    fn forward(&mut self, batch: &Batch) -> Result<StepsTaken, Error> {
         let mut done = 0;
         while done < batch.count {
             let count = (batch.count - done).min(LOOK * self.patience());
@@ -72,12 +72,12 @@ impl<T: Scalar, D: Device> Engine<T, D> {
             };
             if count == 1 {
                 self.swap(Slot::Now, Slot::Next);
-                return Ok(Taken { steps: done, non_finite: Some(place) });
+                return Ok(StepsTaken { steps: done, non_finite: Some(place) });
             }
             let (steps, non_finite) = self.find(batch, done, count)?;
-            return Ok(Taken { steps: done + steps, non_finite });
+            return Ok(StepsTaken { steps: done + steps, non_finite });
         }
-        Ok(Taken { steps: done, non_finite: None })
+        Ok(StepsTaken { steps: done, non_finite: None })
     }
 
     fn patience(&self) -> u64 {
@@ -88,30 +88,31 @@ impl<T: Scalar, D: Device> Engine<T, D> {
     /// Whether a state is kept from which the steps of the batch up to step `to` can be taken again.
     fn reaches(&self, batch: &Batch, to: u64) -> bool {
         let keep = KEEP * self.patience();
-        self.euler.kept.as_ref().is_some_and(|kept| {
-            kept.origin == batch.origin
-                && kept.h == batch.h
-                && kept.at <= batch.first
-                && batch.first + to <= kept.at.saturating_add(keep)
+        self.euler.return_point.as_ref().is_some_and(|point| {
+            point.origin == batch.origin
+                && point.h == batch.h
+                && point.at <= batch.first
+                && batch.first + to <= point.at.saturating_add(keep)
         })
     }
 
     /// Keeps the state that a batch begins with.
     fn keep(&mut self, batch: &Batch) -> Result<(), Error> {
-        self.euler.kept = None;
+        self.euler.return_point = None;
         self.restore(Slot::Now as usize, KEPT)?;
-        self.euler.kept = Some(Kept { origin: batch.origin, h: batch.h, at: batch.first });
+        self.euler.return_point =
+            Some(ReturnPoint { origin: batch.origin, h: batch.h, at: batch.first });
         Ok(())
     }
 
     /// Goes from the kept state to the last finite one among `count` steps from step `done` on:
     /// how many of these are finite, and the first value of the next that is not.
-    fn find(&mut self, batch: &Batch, done: u64, count: u64) -> Result<Found, Error> {
-        if let Some(kept) = self.euler.kept {
+    fn find(&mut self, batch: &Batch, done: u64, count: u64) -> Result<FiniteSteps, Error> {
+        if let Some(point) = self.euler.return_point {
             self.restore(KEPT, Slot::Now as usize)?;
-            let again = Batch { first: kept.at, ..*batch };
+            let again = Batch { first: point.at, ..*batch };
             // Up to here all was finite.
-            self.steps(&again, 0, batch.first + done - kept.at)?;
+            self.steps(&again, 0, batch.first + done - point.at)?;
         }
         for n in 0..count {
             self.steps(batch, done + n, 1)?;
@@ -142,14 +143,14 @@ impl<T: Scalar, D: Device> Engine<T, D> {
         while done < count {
             let place = self.parts[0].address(Slot::Now);
             if count - done >= piece
-                && let Some(recording) = self.recording(Recorded { h, from: place })
+                && let Some(recording) = self.recording(RecordingKey { h, from: place })
             {
                 self.parts[0].stream.launch_graph(recording)?;
                 done += piece;
                 continue;
             }
-            let (taken, ready) = self.step((batch, from + done), count - done)?;
-            self.give(&ready, Slot::Next)?;
+            let (taken, launches) = self.step((batch, from + done), count - done)?;
+            self.give(&launches, Slot::Next)?;
             self.swap(Slot::Now, Slot::Next);
             done += taken;
         }
@@ -170,7 +171,7 @@ impl<T: Scalar, D: Device> Engine<T, D> {
         &mut self,
         (batch, from): (&Batch, u64),
         most: u64,
-    ) -> Result<(u64, Vec<Ready<D>>), Error> {
+    ) -> Result<(u64, Vec<StepLaunch<D>>), Error> {
         let sweeps = |parts: &[Part<T, D>], count: usize| -> Option<Vec<Sweep<T>>> {
             parts.iter().map(|part| part.steps(batch, from, count)).collect()
         };
@@ -179,14 +180,14 @@ impl<T: Scalar, D: Device> Engine<T, D> {
         let most = if several.is_some() { depth } else { 1 };
         // Kernels that take a single step read the first of several.
         let sweeps = several.or_else(|| sweeps(&self.parts, 1)).unwrap_or_default();
-        let (tiling, ready) = self.ready(most, &sweeps)?;
-        Ok((tiling.depth as u64, ready))
+        let (tiling, launches) = self.prepare(most, &sweeps)?;
+        Ok((tiling.depth as u64, launches))
     }
 
     /// Records many steps, where that serves: those of one GPU, which waits for no other.
     fn record(&mut self, batch: &Batch, from: u64) -> Result<(), Error> {
         let part = &self.parts[0];
-        let recorded = Recorded { h: batch.h, from: part.address(Slot::Now) };
+        let recorded = RecordingKey { h: batch.h, from: part.address(Slot::Now) };
         if self.recording(recorded).is_some() {
             return Ok(());
         }
@@ -195,13 +196,13 @@ impl<T: Scalar, D: Device> Engine<T, D> {
             return Ok(());
         }
         let fastest = self.fastest();
-        let ready = self.step((batch, from), fastest.depth as u64)?.1;
-        if ready[0].tiling() != fastest {
+        let launches = self.step((batch, from), fastest.depth as u64)?.1;
+        if launches[0].tiling() != fastest {
             return Ok(());
         }
         let part = &self.parts[0];
         let recording = part.stream.capture(|| {
-            let there_and_back = [&ready[0], &ready[0].turned()];
+            let there_and_back = [&launches[0], &launches[0].reversed()];
             (0..RECORDED).try_for_each(|n| part.sweep_inner(there_and_back[n % 2]))
         })?;
         if self.euler.recordings.len() > 1 {
@@ -211,11 +212,11 @@ impl<T: Scalar, D: Device> Engine<T, D> {
         Ok(())
     }
 
-    fn recording(&self, wanted: Recorded) -> Option<&D::Graph> {
+    fn recording(&self, wanted: RecordingKey) -> Option<&D::Graph> {
         let found = self.euler.recordings.iter().find(|(recorded, _)| *recorded == wanted);
         found.map(|(_, recording)| recording)
     }
 }
 
 /// Finite steps, and the first value of the next that is non-finite.
-type Found = (u64, Option<(usize, [usize; 3])>);
+type FiniteSteps = (u64, Option<(usize, [usize; 3])>);

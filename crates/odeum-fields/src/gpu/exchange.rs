@@ -3,7 +3,7 @@
 //! A part sweeps the planes first that neighbours hold copies of. A stream of its own takes these to
 //! them, and the next sweep begins when they have come. Nobody waits on this side.
 
-use super::part::{Part, Ready};
+use super::part::{Part, StepLaunch};
 use crate::backend::Slot;
 use crate::field::slab::HALO;
 use odeum_cuda::{Device, Stream};
@@ -66,19 +66,19 @@ impl<D: Device> Links<D> {
     pub(super) fn sweep<T: Scalar>(
         &mut self,
         parts: &mut [Part<T, D>],
-        ready: &[Ready<D>],
+        launches: &[StepLaunch<D>],
         out: Slot,
     ) -> Result<(), Error> {
         self.settle(parts)?;
         for (n, part) in parts.iter().enumerate() {
-            part.sweep_edges(&ready[n])?;
+            part.sweep_edges(&launches[n])?;
             if let Some(link) = self.0.get_mut(n) {
                 part.stream.record_event(&mut link.swept)?;
             }
         }
         for n in 0..parts.len() {
             self.send(parts, n, out)?;
-            parts[n].sweep_inner(&ready[n])?;
+            parts[n].sweep_inner(&launches[n])?;
         }
         Ok(())
     }

@@ -22,9 +22,9 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 
 /// A kernel that is there, or on its way.
-enum Found<D: Device> {
-    Here(Kernel<D>),
-    Coming(D::Pending),
+enum KernelSlot<D: Device> {
+    Loaded(Kernel<D>),
+    Pending(D::Pending),
 }
 
 /// Fields of a slab on a GPU. They stay there; work is given to the GPU without waiting for any of
@@ -35,7 +35,7 @@ pub(super) struct Part<T, D: Device> {
     pub(super) stream: D::Stream,
     /// In the order of the slots; after them, for forward Euler, a state kept from before.
     pub(super) fields: Vec<D::Memory>,
-    kernels: HashMap<(Tiling, Variant), Found<D>>,
+    kernels: HashMap<(Tiling, Variant), KernelSlot<D>>,
     transport: Option<Transport<D>>,
     masked: Option<Masked<D>>,
     pub(super) reductions: Reductions<D>,
@@ -69,7 +69,7 @@ pub(super) struct Sweep<T> {
 }
 
 /// A sweep with all its arguments.
-pub(super) struct Ready<D: Device> {
+pub(super) struct StepLaunch<D: Device> {
     kernel: Kernel<D>,
     step: Vec<u64>,
     /// Of the second sweep, where there is one.
@@ -77,16 +77,21 @@ pub(super) struct Ready<D: Device> {
     offsets: [u64; 2],
 }
 
-impl<D: Device> Ready<D> {
+impl<D: Device> StepLaunch<D> {
     /// The tiling of its kernel.
     pub(super) fn tiling(&self) -> Tiling {
         self.kernel.tiling
     }
 
     /// A step of forward Euler from where this one ends to where it begins.
-    pub(super) fn turned(&self) -> Ready<D> {
+    pub(super) fn reversed(&self) -> StepLaunch<D> {
         let ([from, to], kernel) = (self.offsets, self.kernel.clone());
-        Ready { kernel, step: self.step.clone(), carry: self.carry.clone(), offsets: [to, from] }
+        StepLaunch {
+            kernel,
+            step: self.step.clone(),
+            carry: self.carry.clone(),
+            offsets: [to, from],
+        }
     }
 }
 
@@ -197,12 +202,12 @@ impl<T: Scalar, D: Device> Part<T, D> {
     /// Whether nobody would have to wait for a kernel.
     pub(super) fn has(&mut self, problem: &Problem, of: (Tiling, Variant)) -> bool {
         match self.kernels.get(&of) {
-            Some(Found::Here(_)) => true,
-            Some(Found::Coming(coming)) => coming.is_ready(),
+            Some(KernelSlot::Loaded(_)) => true,
+            Some(KernelSlot::Pending(pending)) => pending.is_ready(),
             None => {
                 let (text, names) = self.text(problem, of);
-                let kept = self.stream.device().cached(&text, &names);
-                kept.map(|kept| self.kernels.insert(of, Found::Coming(kept))).is_some()
+                let cached = self.stream.device().cached(&text, &names);
+                cached.map(|cached| self.kernels.insert(of, KernelSlot::Pending(cached))).is_some()
             }
         }
     }
@@ -212,17 +217,17 @@ impl<T: Scalar, D: Device> Part<T, D> {
         if !self.kernels.contains_key(&of) {
             let (text, names) = self.text(problem, of);
             self.kernels
-                .insert(of, Found::Coming(self.stream.device().compile_async(&text, &names)));
+                .insert(of, KernelSlot::Pending(self.stream.device().compile_async(&text, &names)));
         }
     }
 
     /// A kernel, which is waited for.
     fn kernel(&mut self, problem: &Problem, of: (Tiling, Variant)) -> Result<Kernel<D>, Error> {
-        if let Some(Found::Here(kernel)) = self.kernels.get(&of) {
+        if let Some(KernelSlot::Loaded(kernel)) = self.kernels.get(&of) {
             return Ok(kernel.clone());
         }
         let coming = match self.kernels.remove(&of) {
-            Some(Found::Coming(coming)) => coming,
+            Some(KernelSlot::Pending(pending)) => pending,
             _ => {
                 let (text, names) = self.text(problem, of);
                 self.stream.device().compile_async(&text, &names)
@@ -241,7 +246,7 @@ impl<T: Scalar, D: Device> Part<T, D> {
         let planes = |count: usize| tiling.planes(count, across_both, resident, potentials);
         let spans = Spans::new(&self.plan.slab, planes);
         let kernel = Kernel { entry, masked, tiling, across, spans, shared };
-        self.kernels.insert(of, Found::Here(kernel.clone()));
+        self.kernels.insert(of, KernelSlot::Loaded(kernel.clone()));
         Ok(kernel)
     }
 
@@ -276,32 +281,32 @@ impl<T: Scalar, D: Device> Part<T, D> {
     }
 
     /// A sweep by the kernel of a tiling, which is waited for.
-    pub(super) fn ready(
+    pub(super) fn prepare(
         &mut self,
         problem: &Problem,
         tiling: Tiling,
         sweep: &Sweep<T>,
-    ) -> Result<Ready<D>, Error> {
+    ) -> Result<StepLaunch<D>, Error> {
         let Sweep { step, t, rhs, offsets } = sweep;
         let kernel = self.kernel(problem, (tiling, step.variant))?;
         let carry = self.transport.as_ref().map(|second| second.step(&self.plan, *t, *rhs));
-        Ok(Ready { kernel, step: step.argument(), carry, offsets: *offsets })
+        Ok(StepLaunch { kernel, step: step.argument(), carry, offsets: *offsets })
     }
 
     /// Sweeps the planes that neighbours hold copies of.
-    pub(super) fn sweep_edges(&self, ready: &Ready<D>) -> Result<(), Error> {
-        self.launch(ready, Piece::Edges)
+    pub(super) fn sweep_edges(&self, launch: &StepLaunch<D>) -> Result<(), Error> {
+        self.launch(launch, Piece::Edges)
     }
 
     /// Sweeps the other planes.
-    pub(super) fn sweep_inner(&self, ready: &Ready<D>) -> Result<(), Error> {
-        self.launch(ready, Piece::Inner)
+    pub(super) fn sweep_inner(&self, launch: &StepLaunch<D>) -> Result<(), Error> {
+        self.launch(launch, Piece::Inner)
     }
 
-    fn launch(&self, ready: &Ready<D>, piece: Piece) -> Result<(), Error> {
-        let Kernel { entry, masked, tiling, across: [x, y], spans, shared, .. } = &ready.kernel;
+    fn launch(&self, launch: &StepLaunch<D>, piece: Piece) -> Result<(), Error> {
+        let Kernel { entry, masked, tiling, across: [x, y], spans, shared, .. } = &launch.kernel;
         let Some(planes) = spans.of(piece) else { return Ok(()) };
-        let [from, to] = ready.offsets;
+        let [from, to] = launch.offsets;
         if let (Some(cells), Some(entries)) = (&self.masked, masked) {
             cells.keep(&self.stream, entries, piece, to)?;
         }
@@ -314,7 +319,7 @@ impl<T: Scalar, D: Device> Part<T, D> {
             argument(&boxes),
             argument(&from),
             argument(&to),
-            ready.step.as_ptr().cast_mut().cast::<c_void>(),
+            launch.step.as_ptr().cast_mut().cast::<c_void>(),
             argument(&planes),
         ];
         let arguments = &mut arguments[usize::from(!tiling.pipeline)..];
@@ -323,10 +328,10 @@ impl<T: Scalar, D: Device> Part<T, D> {
         // steps and of the fields; the fields live as long as the part.
         unsafe { self.stream.launch(entry, blocks, tiling.block, *shared, arguments)? };
         if let (Some(cells), Some(entries)) = (&self.masked, masked) {
-            cells.mend(&self.stream, entries, &ready.step, piece, ready.offsets)?;
+            cells.mend(&self.stream, entries, &launch.step, piece, launch.offsets)?;
         }
-        match (&self.transport, &ready.carry) {
-            (Some(second), Some(step)) => second.launch(&self.stream, step, ready.offsets, piece),
+        match (&self.transport, &launch.carry) {
+            (Some(second), Some(step)) => second.launch(&self.stream, step, launch.offsets, piece),
             _ => Ok(()),
         }
     }

@@ -6,8 +6,8 @@ use odeum_cuda::Device;
 pub(super) struct StepCache<D: Device> {
     /// Many steps of a size that do not depend on the time, as one piece of work, from either of
     /// two places. Of fields so small that a step takes no longer than to start it.
-    pub(super) recordings: Vec<(Recorded, D::Graph)>,
-    pub(super) kept: Option<Kept>,
+    pub(super) recordings: Vec<(RecordingKey, D::Graph)>,
+    pub(super) return_point: Option<ReturnPoint>,
     /// The device failed within a batch, and on the way back to where that began.
     pub(super) lost: bool,
     /// Time of all batches on the GPU, without what is only looked at \[s\].
@@ -16,7 +16,7 @@ pub(super) struct StepCache<D: Device> {
 
 /// What a recording is good for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Recorded {
+pub(super) struct RecordingKey {
     pub(super) h: f64,
     /// Where the field lies that it begins with: steps one by one exchange the two.
     pub(super) from: u64,
@@ -24,7 +24,7 @@ pub(super) struct Recorded {
 
 /// The state before step `at` of the sequence of steps of size `h` from `origin`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct ReturnPoint {
     pub(super) origin: f64,
     pub(super) h: f64,
     pub(super) at: u64,
@@ -32,6 +32,6 @@ pub(super) struct Kept {
 
 impl<D: Device> Default for StepCache<D> {
     fn default() -> StepCache<D> {
-        StepCache { recordings: Vec::new(), kept: None, lost: false, seconds: 0.0 }
+        StepCache { recordings: Vec::new(), return_point: None, lost: false, seconds: 0.0 }
     }
 }

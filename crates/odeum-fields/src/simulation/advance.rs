@@ -1,7 +1,7 @@
 //! Step by step to a time, by the method and the steps of a simulation.
 
 use super::{Failure, Outcome, Simulation};
-use crate::backend::{Backend, Batch, Blend, Slot, Taken};
+use crate::backend::{Backend, Batch, Blend, Slot, StepsTaken};
 use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::Clock;
 use crate::simulation::growth::shortest;
@@ -48,7 +48,7 @@ enum Attempt {
 
 /// What became of a step.
 enum Step {
-    Taken(Taken),
+    Taken(StepsTaken),
     Stopped,
 }
 
@@ -223,7 +223,7 @@ impl<T: Precision> Simulation<T> {
             Method::Ssprk3 => self.strong(h)?,
             Method::Rkc { .. } | Method::Rkl2 { .. } => self.stabilised(h, end, whole)?,
         };
-        let Step::Taken(Taken { steps: taken, non_finite }) = step else {
+        let Step::Taken(StepsTaken { steps: taken, non_finite }) = step else {
             self.backend.leave();
             return Ok(Attempt::Stopped);
         };
@@ -275,7 +275,7 @@ impl<T: Precision> Simulation<T> {
     }
 
     /// Up to `most` steps of size `h`, which end before `end` but for the first.
-    fn euler(&mut self, h: f64, end: f64, most: u64) -> Result<Taken, Error> {
+    fn euler(&mut self, h: f64, end: f64, most: u64) -> Result<StepsTaken, Error> {
         let mut count = most.min((((end - self.clock.t) / h) as u64).saturating_add(1)).max(1);
         while count > 1 && !self.ends_within(count, end) {
             count -= 1;
@@ -307,10 +307,10 @@ impl<T: Precision> Simulation<T> {
         let non_finite = self.backend.non_finite(Slot::Next)?;
         if non_finite.is_none() {
             self.backend.swap(Slot::Now, Slot::Next);
-            return Ok(Step::Taken(Taken { steps: 1, non_finite: None }));
+            return Ok(Step::Taken(StepsTaken { steps: 1, non_finite: None }));
         }
         let non_finite = self.trace(h)?.or(non_finite);
-        Ok(Step::Taken(Taken { steps: 0, non_finite }))
+        Ok(Step::Taken(StepsTaken { steps: 0, non_finite }))
     }
 
     /// Takes a step by stages again, and finds the first value that is not finite where it arises:
@@ -399,7 +399,7 @@ impl<T: Precision> Simulation<T> {
         if adaptive && t + h == t {
             // The next attempt says so.
             self.clock.next_step = h;
-            return Ok(Step::Taken(Taken { steps: 0, non_finite: None }));
+            return Ok(Step::Taken(StepsTaken { steps: 0, non_finite: None }));
         }
         let Simulation { backend, is_stopped, .. } = self;
         let mut pause = Pause::new(is_stopped);
@@ -427,7 +427,7 @@ impl<T: Precision> Simulation<T> {
                     self.non_finite = Some(h);
                 }
                 self.settle(h, (then, reached), error);
-                Ok(Step::Taken(Taken { steps: 0, non_finite: None }))
+                Ok(Step::Taken(StepsTaken { steps: 0, non_finite: None }))
             }
         }
     }

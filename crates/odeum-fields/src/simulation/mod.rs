@@ -128,7 +128,7 @@ pub struct Simulation<T: Precision> {
     /// The size of the last adaptive step that met NaN or infinity.
     non_finite: Option<f64>,
     judge: Judge,
-    judged: Option<Judged>,
+    judged: Option<Judgement>,
     /// The field of the last judgement, or that from which it goes on.
     baseline: Option<Magnitudes>,
     /// Whether it goes on from a checkpoint: its steps were judged where it began.
@@ -142,7 +142,7 @@ pub struct Simulation<T: Precision> {
 /// Limits of the steps, and the time up to which they hold \[time\]; infinite where they do not
 /// depend on it.
 #[derive(Clone, Debug)]
-struct Judged {
+struct Judgement {
     limits: Stability,
     until: f64,
 }
@@ -365,7 +365,7 @@ impl<T: Precision> Simulation<T> {
         if self.clock.radius == 0.0 || self.judged.is_some() {
             self.clock.radius = limits.radius;
         }
-        self.judged = Some(Judged { limits, until });
+        self.judged = Some(Judgement { limits, until });
     }
 
     /// Time, and memory of the method: with the field all that [`Simulation::resume`] needs.

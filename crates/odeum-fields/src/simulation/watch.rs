@@ -5,7 +5,7 @@
 //! changed, or what grows may change it. The first comes after one step, or after as many as take as long as its eigenvalues.
 
 use super::advance::RADIUS_EVERY;
-use super::{Judged, Outcome, Simulation, Unstable};
+use super::{Judgement, Outcome, Simulation, Unstable};
 use crate::analysis::sample::{Cell, State, Values};
 use crate::backend::Backend;
 use crate::cpu::sweep::Precision;
@@ -70,7 +70,7 @@ impl<T: Precision> Simulation<T> {
             let limits = self.limits_to(end)?;
             self.set_stability(limits, end);
         }
-        let Some(Judged { limits, until }) = &self.judged else { return Ok(()) };
+        let Some(Judgement { limits, until }) = &self.judged else { return Ok(()) };
         let (method, before) = (self.options.method, self.clock.allowed_growth);
         let allowed = limits.allowed_growth.min(self.allowed_growth_to(end));
         // Whether this end lies beyond all to which steps were judged, and that matters.
@@ -125,7 +125,7 @@ impl<T: Precision> Simulation<T> {
             let values = Present(&*self.backend);
             let states = self.judge.sample_now(&self.problem, &values, self.clock.t)?;
             let explained = std::mem::replace(&mut self.clock.explained, 1.0);
-            self.baseline = self.judged.as_ref().map(|Judged { limits, .. }| {
+            self.baseline = self.judged.as_ref().map(|Judgement { limits, .. }| {
                 self.judge.magnitudes(self.clock.t, limits, states).with_explained(explained)
             });
         }

@@ -26,9 +26,9 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sampling {
     /// At the start.
-    Full,
+    Initial,
     /// On the way.
-    Brief,
+    Running,
 }
 
 impl Sampling {

@@ -20,10 +20,10 @@ macro_rules! test_deceivers {
             sources_that_spoil_are_found,
             rates_that_jump_count,
             single_cells_between_boundaries_are_stable,
-            shares_follow_the_field,
+            fractions_follow_the_field,
             fixed_steps_end_where_they_are_too_large,
             phases_part_within_their_limit,
-            shares_go_on_with_the_same_bits,
+            fractions_go_on_with_the_same_bits,
             waves_that_never_fade_do_not_grow,
             limits_are_those_of_all_cells,
             limits_are_those_of_the_least_diffusion,
@@ -301,7 +301,7 @@ pub(crate) fn rates_that_jump_count(machine: Machine) {
 }
 
 /// Steps that follow the limit, by every method that has one.
-fn shares() -> [Options; 4] {
+fn fractions() -> [Options; 4] {
     let fraction = |method| Options::new(method, Steps::Fraction(0.8));
     [
         fraction(Method::Euler),
@@ -360,7 +360,7 @@ pub(crate) fn single_cells_between_boundaries_are_stable(machine: Machine) {
             0.5 + 0.5 * noise(5, 0, cell)
         });
         let field = field.unwrap();
-        for options in shares() {
+        for options in fractions() {
             let mut simulation = machine.begin(&problem, start(&field), &options);
             assert_eq!(until(&mut simulation, 2.0), Outcome::Reached, "{options:?}");
             for Summary { min, max, .. } in simulation.summaries().unwrap() {
@@ -374,7 +374,7 @@ pub(crate) fn single_cells_between_boundaries_are_stable(machine: Machine) {
 /// The same with a size that is stable for the field at the start.
 fn fixed(problem: &Problem, field: &Field<f64>, end: f64) -> [Options; 4] {
     let limits = stability(problem, field, (0.0, end)).unwrap();
-    shares().map(|options| {
+    fractions().map(|options| {
         let steps = Steps::Fixed(0.9 * limits.largest_step(options.method));
         Options { steps, ..options }
     })
@@ -391,10 +391,10 @@ fn autocatalysis() -> Vec<Problem> {
 }
 
 /// Steps of a fraction follow a limit that falls to a fifth, and end where the equations do.
-pub(crate) fn shares_follow_the_field(machine: Machine) {
+pub(crate) fn fractions_follow_the_field(machine: Machine) {
     for problem in autocatalysis() {
         let field = Field::from_fn(&problem.grid, 2, |s, _| [10.0, 0.5][s]).unwrap();
-        for options in shares() {
+        for options in fractions() {
             let mut simulation = machine.begin(&problem, start(&field), &options);
             let mut least = 0.0_f64;
             let outcome = simulation.run_every(4.0, 1, &mut |simulation| {
@@ -445,7 +445,7 @@ pub(crate) fn phases_part_within_their_limit(machine: Machine) {
         0.1 * noise(3, 0, cell)
     });
     let field = field.unwrap();
-    for options in shares() {
+    for options in fractions() {
         let mut simulation = machine.begin(&problem, start(&field), &options);
         let before = summary(&simulation);
         assert_eq!(until(&mut simulation, 40.0), Outcome::Reached, "{options:?}");
@@ -461,10 +461,10 @@ pub(crate) fn phases_part_within_their_limit(machine: Machine) {
 }
 
 /// Interruptions change no bit of steps that follow the field.
-pub(crate) fn shares_go_on_with_the_same_bits(machine: Machine) {
+pub(crate) fn fractions_go_on_with_the_same_bits(machine: Machine) {
     let problem = &autocatalysis()[0];
     let field = Field::from_fn(&problem.grid, 2, |s, [x, ..]| [10.0, 0.5 + 0.01 * x][s]).unwrap();
-    for options in shares() {
+    for options in fractions() {
         let mut simulation = machine.begin(problem, start(&field), &options);
         let mut kept = None;
         let outcome = simulation.run_every(2.0, 5, &mut |simulation| {
@@ -502,7 +502,7 @@ pub(crate) fn waves_that_never_fade_do_not_grow(machine: Machine) {
             let of = |s| field.to_values(s).iter().map(|x| x * x).sum::<f64>();
             squared * of(0) + of(1) * if equations[0].1 == "2 * v" { squared } else { 1.0 }
         };
-        for options in shares() {
+        for options in fractions() {
             let mut simulation = machine.begin(&problem, start(&field), &options);
             assert_eq!(until(&mut simulation, end), Outcome::Reached, "{equations:?} {options:?}");
             let change = energy(&simulation.field().unwrap()) / energy(&field);
@@ -584,7 +584,7 @@ pub(crate) fn limits_are_those_of_all_cells(machine: Machine) {
             (std::f64::consts::PI * problem.grid.centre(0, x as usize)).cos()
         });
         let field = field.unwrap();
-        for options in machine.some(shares(), &[0, 3]) {
+        for options in machine.some(fractions(), &[0, 3]) {
             // A hundred steps at least of each.
             let limits = stability(&problem, &field, (0.1, 0.2)).unwrap();
             let end = 0.1 + 100.0 * limits.largest_step(options.method);
@@ -609,7 +609,7 @@ pub(crate) fn limits_are_those_of_the_least_diffusion(machine: Machine) {
         if s == 0 { (-((x / n as f64 - 0.3) / 0.1).powi(2)).exp() } else { 0.0 }
     });
     let field = field.unwrap();
-    for options in machine.some(shares(), &[1, 3]) {
+    for options in machine.some(fractions(), &[1, 3]) {
         // Forward Euler alone may make such waves grow, by a tenth; its steps would be a million.
         if options.method == Method::Euler {
             continue;

@@ -1,6 +1,6 @@
 //! What is computed at each pack of a row, operation by operation.
 
-use super::{Form, Here, Left};
+use super::{Form, MaskedOutput, StateTerm};
 use odeum_core::Program;
 use odeum_core::graph::Op;
 use odeum_core::tape::Value;
@@ -299,11 +299,11 @@ impl InstructionList {
         }
         let factor = self.scalar(Given::Rhs);
         let mut sum = match here {
-            Here::Whole => self.line(Kind::MulAdd, &[rhs, factor, Operand::Row(s)]),
-            Here::No | Here::Scaled => self.line(Kind::Mul, &[rhs, factor]),
+            StateTerm::Whole => self.line(Kind::MulAdd, &[rhs, factor, Operand::Row(s)]),
+            StateTerm::No | StateTerm::Scaled => self.line(Kind::Mul, &[rhs, factor]),
         };
-        let scaled = (*here == Here::Scaled).then_some(s);
-        let begin = usize::from(*here == Here::Whole);
+        let scaled = (*here == StateTerm::Scaled).then_some(s);
+        let begin = usize::from(*here == StateTerm::Whole);
         let rows = scaled.into_iter().chain((0..*terms).map(|k| row + 2 + k));
         for (k, term) in (begin..).zip(rows) {
             let factor = self.scalar(Given::Factor(k));
@@ -316,7 +316,7 @@ impl InstructionList {
         if let Some(left) = masked {
             let mask = Operand::Row(self.states + self.outputs * (2 + terms));
             sum = self.line(Kind::And, &[sum, mask]);
-            if *left == Left::State {
+            if *left == MaskedOutput::State {
                 let kept = self.line(Kind::Without, &[mask, Operand::Row(s)]);
                 sum = self.line(Kind::Xor, &[sum, kept]);
             }

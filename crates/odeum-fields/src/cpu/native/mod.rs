@@ -28,7 +28,7 @@ pub(crate) enum Form {
     /// own · out + Σ cₖ Vₖ + right-hand side · (F + gains)
     Combined {
         /// Whether the first term is of the states themselves: outputs are then the first states.
-        here: Here,
+        here: StateTerm,
         /// Rows that are added, beside those states.
         terms: usize,
         /// Whether the old content of the output is added.
@@ -38,7 +38,7 @@ pub(crate) enum Form {
         /// Whether the output is written past the caches.
         streams: bool,
         /// Whether a row of masks leaves out lanes, and what they get.
-        masked: Option<Left>,
+        masked: Option<MaskedOutput>,
     },
     /// A step of forward Euler along a rod, out = u + rhs · F, where each lane has a stretch of its
     /// own: neighbours of a pack are the packs beside it. Second differences are computed from them, in
@@ -48,7 +48,7 @@ pub(crate) enum Form {
 
 /// How the states themselves are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Here {
+pub(crate) enum StateTerm {
     No,
     /// Times the first factor.
     Scaled,
@@ -58,7 +58,7 @@ pub(crate) enum Here {
 
 /// What lanes get that are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum MaskedOutput {
     Zero,
     /// Outputs are the first states: of each that one.
     State,
@@ -78,7 +78,7 @@ impl Form {
 
     /// Whether the first of what is added is the states themselves.
     pub(crate) fn adds_states(&self) -> bool {
-        matches!(self, Form::Combined { here: Here::Scaled | Here::Whole, .. })
+        matches!(self, Form::Combined { here: StateTerm::Scaled | StateTerm::Whole, .. })
     }
 
     /// Whether there is a row of masks: bits of a cell that counts are all ones, others are zero.

@@ -1,6 +1,6 @@
 //! Machine code against the interpreter, to the bit.
 
-use super::{Code, Factors, Form, Here, Left};
+use super::{Code, Factors, Form, MaskedOutput, StateTerm};
 use crate::field::memory::Lined;
 use odeum_core::lanes::LaneWork;
 use odeum_core::random::SplitMix64;
@@ -102,12 +102,12 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
                     }
                     let factor = L::lit(FACTORS.rhs);
                     let mut sum = match here {
-                        Here::Whole => rhs.mul_add(factor, pack(&rows[s])),
-                        Here::No | Here::Scaled => rhs * factor,
+                        StateTerm::Whole => rhs.mul_add(factor, pack(&rows[s])),
+                        StateTerm::No | StateTerm::Scaled => rhs * factor,
                     };
-                    let first = (*here != Here::No).then_some(s).into_iter();
+                    let first = (*here != StateTerm::No).then_some(s).into_iter();
                     for (k, term) in first.chain((0..*terms).map(|k| at + 2 + k)).enumerate() {
-                        if k > 0 || *here != Here::Whole {
+                        if k > 0 || *here != StateTerm::Whole {
                             let factor = L::lit(FACTORS.terms[k]);
                             sum = pack(&rows[term]).mul_add(factor, sum);
                         }
@@ -120,8 +120,8 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
                 let left = (0..POINTS).filter(|x| x % 24 >= 17);
                 match masked {
                     None => {}
-                    Some(Left::Zero) => left.for_each(|x| row[x] = zero),
-                    Some(Left::State) => left.for_each(|x| row[x] = states[s][x]),
+                    Some(MaskedOutput::Zero) => left.for_each(|x| row[x] = zero),
+                    Some(MaskedOutput::State) => left.for_each(|x| row[x] = states[s][x]),
                 }
             }
             made.push(row);
@@ -173,18 +173,18 @@ fn agrees<T: Scalar>(isa: Isa, program: &Program, form: &Form, random: &mut Spli
 /// Forms of all kinds.
 fn forms() -> Vec<Form> {
     let mut forms = vec![Form::Plain];
-    for here in [Here::No, Here::Scaled, Here::Whole] {
+    for here in [StateTerm::No, StateTerm::Scaled, StateTerm::Whole] {
         for terms in 0..3 {
             for own in [false, true] {
-                let gains = vec![own, terms == 1, here != Here::No];
+                let gains = vec![own, terms == 1, here != StateTerm::No];
                 forms.push(Form::Combined {
                     here,
                     terms,
                     own,
                     gains,
                     streams: !own,
-                    masked: [None, Some(Left::Zero), Some(Left::State)]
-                        [(terms + usize::from((here != Here::No) != own)) % 3],
+                    masked: [None, Some(MaskedOutput::Zero), Some(MaskedOutput::State)]
+                        [(terms + usize::from((here != StateTerm::No) != own)) % 3],
                 });
             }
         }

@@ -7,7 +7,7 @@ use super::nine;
 use super::program;
 use super::row::PAD;
 use super::scratch::{self, Origin, Scratch, gains, has_gains};
-use crate::cpu::native::{Code, Form, Here, Left};
+use crate::cpu::native::{Code, Form, MaskedOutput, StateTerm};
 use crate::field::Layout;
 use crate::plan::{Inputs, Kernel, Plan, Tape};
 use odeum_core::real::Outlined;
@@ -21,16 +21,16 @@ const PACK: usize = 16;
 pub(crate) struct Codes {
     isa: Isa,
     /// What was asked for; `None` stands for what has to be interpreted.
-    outputs: Mutex<Vec<(Asked, Option<Arc<Code>>)>>,
+    outputs: Mutex<Vec<(CodeKey, Option<Arc<Code>>)>>,
     potentials: Option<Code>,
     rod: OnceLock<Option<[Code; 2]>>,
 }
 
 /// Which code of outputs is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct CodeKey {
     /// How the states themselves are added, how many other rows, and whether the old output is.
-    pub(super) here: Here,
+    pub(super) here: StateTerm,
     pub(super) terms: usize,
     pub(super) own: bool,
     /// Whether the output is written past the caches.
@@ -64,19 +64,21 @@ impl Codes {
     }
 
     /// The code that makes rows of the output.
-    pub(super) fn outputs<T: Scalar>(&self, plan: &Plan<T>, asked: Asked) -> Option<Arc<Code>> {
+    pub(super) fn outputs<T: Scalar>(&self, plan: &Plan<T>, asked: CodeKey) -> Option<Arc<Code>> {
         let Kernel::Tape(tape) = &plan.kernel else { return None };
         let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, code)) = outputs.iter().find(|(known, _)| *known == asked) {
             return code.clone();
         }
-        let Asked { here, terms, own, streams, near_solids } = asked;
+        let CodeKey { here, terms, own, streams, near_solids } = asked;
         let gains = (0..plan.layout.species).map(|s| has_gains(plan, s)).collect();
         let masked = match near_solids {
-            true if here != Here::No || terms > 0 || own => Some(Left::State),
-            true => Some(Left::Zero),
+            true if here != StateTerm::No || terms > 0 || own => Some(MaskedOutput::State),
+            true => Some(MaskedOutput::Zero),
             // Cache lines are whole packs, of which rows have whole ones.
-            false => (plan.layout.wide::<T>() != plan.layout.shape[0]).then_some(Left::Zero),
+            false => {
+                (plan.layout.wide::<T>() != plan.layout.shape[0]).then_some(MaskedOutput::Zero)
+            }
         };
         let form = Form::Combined { here, terms, own, gains, streams, masked };
         let code = Code::new::<T>(&tape.rhs, &form, self.isa).map(Arc::new);

@@ -40,9 +40,9 @@ impl<L: Lanes> Gain<L> for Nothing {
 }
 
 /// Those that have been computed before, if there are any.
-pub(super) struct Kept<'a, T>(pub(super) Option<&'a [T]>);
+pub(super) struct Precomputed<'a, T>(pub(super) Option<&'a [T]>);
 
-impl<L: Lanes> Gain<L> for Kept<'_, L::Scalar> {
+impl<L: Lanes> Gain<L> for Precomputed<'_, L::Scalar> {
     #[inline(always)]
     fn check(&self, wide: usize) {
         assert!(self.0.is_none_or(|gains| wide <= gains.len()));

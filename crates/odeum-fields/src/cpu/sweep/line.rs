@@ -1,7 +1,7 @@
 //! One row of F for all species, and what a sweep makes of it.
 
 use super::combine::{Goal, Row};
-use super::gain::{Advected, Gain, Kept, Nothing, is_advected};
+use super::gain::{Advected, Gain, Nothing, Precomputed, is_advected};
 use super::gather::At;
 use super::laplacian::{self, Nine, Sink};
 use super::program::{self, Which};
@@ -103,7 +103,8 @@ impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Outlined
         let Through(Write { origin, scratch, s, at, out, non_finite }) = self;
         let plan = origin.plan;
         let padded = s * scratch.stride..(s + 1) * scratch.stride;
-        let kept = Kept(has_gains(plan, s).then_some(&scratch.gains[padded.clone()][PAD..]));
+        let precomputed =
+            Precomputed(has_gains(plan, s).then_some(&scratch.gains[padded.clone()][PAD..]));
         let rates = &scratch.rates[padded][PAD..];
         *non_finite = match (&plan.kernel, plan.domain_near((at.y, at.z), at.rows)) {
             (Kernel::Diffusion(d), None) if SIMPLE && plan.is_rod() => {
@@ -122,7 +123,7 @@ impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Outlined
                     let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, advected, out);
                     end.along(plan, &nine, spread)
                 } else if has_gains(plan, s) {
-                    let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, kept, out);
+                    let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, precomputed, out);
                     end.along(plan, &nine, spread)
                 } else {
                     let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, Nothing, out);
@@ -130,7 +131,7 @@ impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Outlined
                 }
             }
             (kernel, Some(domain)) => {
-                let mut end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, kept, out);
+                let mut end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, precomputed, out);
                 if let Kernel::Diffusion(d) = kernel {
                     end.spread = L::lit(d[s] * plan.weights.scale);
                 }
@@ -147,7 +148,7 @@ impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Outlined
                 end.non_finite()
             }
             (Kernel::Tape(_), None) => {
-                let mut end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, kept, out);
+                let mut end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, precomputed, out);
                 for begin in (0..at.rows).map(|n| n * plan.layout.row) {
                     let mut x = begin;
                     let last = begin + plan.layout.shape[0] - 1;

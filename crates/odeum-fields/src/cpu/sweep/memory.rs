@@ -20,12 +20,12 @@ impl<T> Default for Memory<T> {
 }
 
 /// One for each thread that may ask for it.
-pub(crate) struct Kept<M>(Vec<Mutex<M>>);
+pub(crate) struct PerThread<M>(Vec<Mutex<M>>);
 
-impl<M: Default> Kept<M> {
+impl<M: Default> PerThread<M> {
     /// For so many threads.
-    pub(crate) fn new(threads: usize) -> Kept<M> {
-        Kept((0..threads.max(1)).map(|_| Mutex::default()).collect())
+    pub(crate) fn new(threads: usize) -> PerThread<M> {
+        PerThread((0..threads.max(1)).map(|_| Mutex::default()).collect())
     }
 
     /// Lends what is kept for the thread that asks, or else, where somebody has it, something new.
@@ -46,19 +46,19 @@ mod tests {
 
     #[test]
     fn what_somebody_has_is_not_lent_twice() {
-        let kept: Kept<Vec<usize>> = Kept::new(1);
-        kept.lend(|mine| {
+        let memory: PerThread<Vec<usize>> = PerThread::new(1);
+        memory.lend(|mine| {
             mine.push(1);
-            kept.lend(|other| assert!(other.is_empty()));
+            memory.lend(|other| assert!(other.is_empty()));
         });
-        kept.lend(|mine| assert_eq!(mine.len(), 1));
+        memory.lend(|mine| assert_eq!(mine.len(), 1));
     }
 
     #[test]
     fn a_panic_leaves_it_to_the_next() {
-        let kept: Kept<Vec<usize>> = Kept::new(1);
-        let work = std::panic::AssertUnwindSafe(|| kept.lend(|_| panic!("on purpose")));
+        let memory: PerThread<Vec<usize>> = PerThread::new(1);
+        let work = std::panic::AssertUnwindSafe(|| memory.lend(|_| panic!("on purpose")));
         assert!(std::panic::catch_unwind(work).is_err());
-        assert_eq!(kept.lend(|mine| mine.len()), 0);
+        assert_eq!(memory.lend(|mine| mine.len()), 0);
     }
 }

@@ -1,14 +1,14 @@
 //! A plan with all that its sweeps use again.
 
-use super::coded::{Asked, Codes};
+use super::coded::{CodeKey, Codes};
 use super::combine::MOST;
 use super::flush::Flushed;
-use super::memory::{Kept, Memory};
+use super::memory::{Memory, PerThread};
 use super::moment::{Moment, boundaries_in_z};
 use super::rod::{self, Rods};
 use super::tile::{STREAM, Tile, sharing, tiles};
 use super::{Combination, Frame, Output, Precision, cascade, scratch};
-use crate::cpu::native::{Code, Factors, Here};
+use crate::cpu::native::{Code, Factors, StateTerm};
 use crate::field::Field;
 use crate::plan::solids::Solids;
 use crate::plan::{Kernel, Plan};
@@ -28,8 +28,8 @@ pub(crate) struct Sweeper<T> {
     tiles: Vec<Tile>,
     /// Those of as many steps at once as their place says.
     of_steps: Vec<OnceLock<Vec<Tile>>>,
-    memories: Kept<Memory<T>>,
-    moments: Kept<Vec<Moment<T>>>,
+    memories: PerThread<Memory<T>>,
+    moments: PerThread<Vec<Moment<T>>>,
 }
 
 /// Steps of forward Euler of one size.
@@ -63,8 +63,8 @@ impl<T: Precision> Sweeper<T> {
             pool,
             tiles: tiles(&plan, threads),
             of_steps: (0..=plan.most_steps()).map(|_| OnceLock::new()).collect(),
-            memories: Kept::new(threads),
-            moments: Kept::new(1),
+            memories: PerThread::new(threads),
+            moments: PerThread::new(1),
             plan,
         })
     }
@@ -100,9 +100,9 @@ impl<T: Precision> Sweeper<T> {
         // A step of forward Euler.
         let from_here = here && what.own.is_none() && what.rhs != 0.0 && factors[..count] == [1.0];
         let states = match (here, factors[0] == 1.0) {
-            (false, _) => Here::No,
-            (true, false) => Here::Scaled,
-            (true, true) => Here::Whole,
+            (false, _) => StateTerm::No,
+            (true, false) => StateTerm::Scaled,
+            (true, true) => StateTerm::Whole,
         };
         let codes = match what.rhs == 0.0 {
             true => [None, None],
@@ -263,13 +263,13 @@ impl<T: Precision> Sweeper<T> {
         self.plan.layout.len() * size_of::<T>() > STREAM
     }
 
-    fn codes_of(&self, (here, terms, own): (Here, usize, bool), streams: bool) -> Both {
-        let asked = Asked { here, terms, own, streams, near_solids: false };
+    fn codes_of(&self, (here, terms, own): (StateTerm, usize, bool), streams: bool) -> Both {
+        let asked = CodeKey { here, terms, own, streams, near_solids: false };
         let outputs = self.codes.outputs(&self.plan, asked);
         // It reads the same numbers, which are there where there is code of other rows.
         let near_solids = match (&outputs, &self.solids) {
             (Some(_), Some(_)) => {
-                self.codes.outputs(&self.plan, Asked { near_solids: true, ..asked })
+                self.codes.outputs(&self.plan, CodeKey { near_solids: true, ..asked })
             }
             _ => None,
         };
@@ -303,4 +303,4 @@ impl<T: Precision> Sweeper<T> {
 }
 
 /// Forward Euler as a combination: the states themselves, and nothing else, are added.
-const EULER: (Here, usize, bool) = (Here::Whole, 0, false);
+const EULER: (StateTerm, usize, bool) = (StateTerm::Whole, 0, false);
