@@ -5,9 +5,9 @@ use super::part::{Part, StepLaunch, Sweep, bytes_needed, fitted, is_small, singl
 use super::pipeline;
 use super::reduce::Extremes;
 use super::shape::Shape;
-use super::source::Variant;
 use super::step;
 use super::step_cache::StepCache;
+use super::variant::Variant;
 use crate::analysis::reduce::Summary;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, StepsTaken};
 use crate::field::Field;

@@ -28,6 +28,7 @@ mod span;
 mod step;
 mod step_cache;
 mod transport;
+mod variant;
 
 #[doc(hidden)]
 pub use crate::tiling::Tiling;

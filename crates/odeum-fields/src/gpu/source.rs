@@ -3,6 +3,7 @@
 use super::pipeline;
 use super::shape::{Shape, mask_words};
 use super::step;
+use super::variant::Variant;
 use crate::plan::{BoundVelocity, Plan};
 use crate::problem::boundaries::{End, Ghost};
 use crate::problem::{Advection, Problem};
@@ -40,33 +41,6 @@ const REDUCE: &str = include_str!("device/reduce.cuh");
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
 /// next: half of an H200's.
 pub(super) const STREAM: usize = 24 << 20;
-
-/// What a kernel is compiled for beside the problem and the tiling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Variant {
-    /// Of each axis, whether the velocity comes from the low end.
-    pub(super) sides: [bool; 3],
-    /// What is added to the right-hand side; `None` for a step of forward Euler.
-    pub(super) blend: Option<Blended>,
-}
-
-impl Variant {
-    /// Whether the old content of the output is added.
-    pub(super) fn keeps(&self) -> bool {
-        self.blend.is_some_and(|blend| blend.own)
-    }
-}
-
-/// What a result is made of beside the right-hand side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Blended {
-    /// The field that the right-hand side is of.
-    pub(super) itself: bool,
-    /// The old content of the output.
-    pub(super) own: bool,
-    /// Other fields.
-    pub(super) terms: usize,
-}
 
 /// Kernels that are the same for all problems: reductions, and combinations of fields.
 pub(super) fn common<T: Scalar>() -> String {

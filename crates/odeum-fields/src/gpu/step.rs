@@ -1,6 +1,6 @@
 //! What changes from step to step: the argument of a kernel.
 
-use super::source::{Blended, Variant};
+use super::variant::{Blended, Variant};
 use crate::backend::Batch;
 use crate::plan::linear::Linear;
 use crate::plan::{BoundVelocity, Plan, Source};

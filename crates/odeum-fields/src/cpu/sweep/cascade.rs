@@ -8,62 +8,22 @@
 //! same code from the same numbers however many steps a pass has, and has the same bits.
 
 use super::combine::{Goal, add_sources, is_finite};
-use super::gather::{At, Place};
+use super::gather::At;
 use super::memory::Memory;
 use super::program::{self, Which};
+use super::ring::{PLANES, Ring};
 use super::row::PAD;
 use super::scratch::{Origin, Potentials, Scratch};
 use super::tile::Tile;
 use super::{Frame, coded, line, nine};
-use crate::field::memory::{LINE, Lined, within_second_level};
+use crate::field::memory::within_second_level;
 use crate::plan::{Plan, Tape};
 use odeum_core::{Lanes, Scalar};
 use std::ops::Range;
 
-/// Planes of a stage that are kept; three are read while a fourth is written, and a power of two is
-/// quick to find.
-const KEPT: usize = 4;
-
 /// Bytes of planes that a tile keeps, and reads more than once, where the second-level cache has
 /// 1 MB.
 const CACHE: usize = 640 * 1024;
-
-/// What a tile keeps of a stage.
-pub(super) struct Ring<T> {
-    values: Lined<T>,
-    place: Place,
-}
-
-impl<T: Scalar> Ring<T> {
-    /// Of no rows yet.
-    fn new() -> Ring<T> {
-        let place = Place { row: 0, plane: 0, volume: 0, first: 0, planes: 0, whole: false };
-        Ring { values: Lined::new(T::from_f64(0.0), 0), place }
-    }
-
-    /// Makes this the place of so many species or potentials in these rows. What it held has no
-    /// meaning any more; new memory is taken where it is too small.
-    fn lay(&mut self, plan: &Plan<T>, count: usize, rows: &Range<isize>) {
-        let row = plan.layout.row;
-        let plane = row * rows.len() + LINE / size_of::<T>();
-        let volume = KEPT * plane;
-        if self.values.len() < count * volume {
-            self.values = Lined::new(T::from_f64(0.0), count * volume);
-        }
-        let (first, planes) = (rows.start, KEPT - 1);
-        self.place = Place { row, plane, volume, first, planes, whole: false };
-    }
-
-    /// Where so many rows of the first species begin, and from a species to the next; there is room
-    /// for whole cache lines.
-    fn rows(&mut self, plan: &Plan<T>, (y, z): (isize, isize), rows: usize) -> (*mut T, usize) {
-        let Ring { values, place } = self;
-        let first = place.row_at(0, y, z);
-        let len = (rows - 1) * place.row + plan.layout.wide::<T>();
-        assert!(first + len <= place.volume);
-        (values[first..first + len].as_mut_ptr(), place.volume)
-    }
-}
 
 /// Stages of a step: that of the potentials, where there are any, and the step itself.
 fn of_step<T: Scalar>(plan: &Plan<T>) -> usize {
@@ -215,7 +175,7 @@ fn potential_rows<L: Lanes>(
 pub(super) fn tiles<T: Scalar>(plan: &Plan<T>, threads: usize, steps: usize) -> Vec<Tile> {
     let [_, ny, nz] = plan.layout.shape;
     let last = of_step(plan) * steps - 1;
-    let kept = KEPT * (0..last).map(|stage| count_of(plan, stage)).sum::<usize>();
+    let kept = PLANES * (0..last).map(|stage| count_of(plan, stage)).sum::<usize>();
     let row = plan.layout.row * size_of::<T>() * (3 * plan.layout.species + kept);
     let most = (within_second_level(CACHE) / row)
         .saturating_sub(last + 1)

@@ -1,7 +1,7 @@
 //! Memory that sweeps use again: made by the first sweep, kept for all that follow.
 
-use super::cascade::Ring;
-use super::rod::Rows;
+use super::ring::Ring;
+use super::rod_rows::Rows;
 use super::scratch::Scratch;
 use std::sync::{Mutex, TryLockError};
 

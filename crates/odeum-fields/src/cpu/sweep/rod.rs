@@ -12,9 +12,9 @@ use super::combine::is_finite;
 use super::laplacian::{self, Nine, Sink};
 use super::memory::Memory;
 use super::moment::Moment;
+use super::rod_rows::{Rows, Turns};
 use super::row;
 use crate::cpu::native::Code;
-use crate::field::memory::{LINE, Lined};
 use crate::plan::{Kernel, Plan};
 use crate::problem::boundaries::Ghost;
 use odeum_core::lanes::LaneWork;
@@ -25,13 +25,6 @@ pub(super) const FEWEST: u64 = 16;
 
 /// The most lanes of a pack that code computes.
 const PACK: usize = 16;
-
-/// Bytes after which addresses look the same to loads that wait for stores.
-const PAGE: usize = 4096;
-
-/// Species at most whose rows begin at about the same place of a page, with those that are written half a page from there:
-/// the first-level cache holds eight or twelve lines of one place.
-const FEW: usize = 4;
 
 /// Steps along rods, one for each species, from the first of two fields to there by turns.
 pub struct Rods<'a, T> {
@@ -55,7 +48,7 @@ impl<T: Scalar> LaneWork<T> for Rods<'_, T> {
         let Rods { plan, moment, codes, h, count, fields, memory } = self;
         let species = plan.layout.species;
         let order = Order::new::<L>(plan.layout.shape[0]);
-        let rows = memory.rods.get_or_insert_with(|| Rows::new::<L>(&order, species));
+        let rows = memory.rods.get_or_insert_with(|| Rows::new(order.packs, L::WIDTH, species));
         let factors = match &plan.kernel {
             Kernel::Diffusion(d) => d.iter().map(|d| factor(plan, *d, T::from_f64(h))).collect(),
             Kernel::Tape(_) => Vec::new(),
@@ -166,54 +159,6 @@ impl Order {
         [([0, self.rest], self.full + 1), ([self.rest, self.packs], self.full)]
     }
 }
-
-/// The rows of both turns, each with a pack before its first and behind its last.
-pub(super) struct Rows<T> {
-    values: Lined<T>,
-    /// From a row to the next of the same turn, and from one turn to the other.
-    row: usize,
-    turn: usize,
-    pack: usize,
-    packs: usize,
-}
-
-impl<T: Scalar> Rows<T> {
-    fn new<L: Lanes<Scalar = T>>(order: &Order, species: usize) -> Rows<T> {
-        let (row, turn) = distances(size_of::<T>(), (order.packs + 2) * L::WIDTH, species);
-        let values = Lined::new(T::from_f64(0.0), turn + species * row);
-        Rows { values, row, turn, pack: L::WIDTH, packs: order.packs }
-    }
-
-    /// Where the first pack of a row begins.
-    fn begin(&self, turn: usize, s: usize) -> usize {
-        turn * self.turn + s * self.row + self.pack
-    }
-
-    fn cells(&mut self, turn: usize, s: usize) -> &mut [T] {
-        let begin = self.begin(turn, s);
-        &mut self.values[begin..begin + self.packs * self.pack]
-    }
-
-    /// The first packs of the rows of both turns.
-    fn turns(&mut self, species: usize) -> Turns<T> {
-        let first = self.values.as_mut_ptr();
-        [0, 1].map(|turn| (0..species).map(|s| first.wrapping_add(self.begin(turn, s))).collect())
-    }
-}
-
-/// From a row of so many values to the next, and from one turn to the other \[values\]: what is written lies about half a
-/// page from what is read, of any two of a few species. Else a step takes up to 2.5 times as long.
-fn distances(bytes: usize, values: usize, species: usize) -> (usize, usize) {
-    let (line, page) = (LINE / bytes, PAGE / bytes);
-    let row = match species {
-        2..=FEW => values.next_multiple_of(page) + line,
-        _ => values.next_multiple_of(line),
-    };
-    (row, (species * row).next_multiple_of(page) + page / 2)
-}
-
-/// The first packs of all species, of both turns.
-type Turns<T> = [Vec<*mut T>; 2];
 
 /// Steps from one look at values to the next.
 const WATCH: u64 = 64;
@@ -503,27 +448,5 @@ impl<L: Lanes, const STREAMS: bool> Sink<L> for Written<'_, L, STREAMS> {
         }
         let [last, other] = self.non_finite;
         self.non_finite = [value.mul_add(L::lit(0.0), other), last];
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_a_few_species_no_row_is_written_near_the_place_of_a_page_from_which_another_is_read() {
-        for (bytes, species) in [4, 8].into_iter().flat_map(|b| (1..=FEW).map(move |s| (b, s))) {
-            for values in (16..3000).step_by(LINE / bytes) {
-                let (row, turn) = distances(bytes, values, species);
-                assert!(row >= values && turn >= species * row);
-                for (read, written) in (0..species * species).map(|k| (k / species, k % species)) {
-                    let apart = (turn + written * row - read * row) * bytes % PAGE;
-                    assert!(
-                        (PAGE / 4..=PAGE / 4 * 3).contains(&apart),
-                        "{values} x {bytes}: {apart}"
-                    );
-                }
-            }
-        }
     }
 }
