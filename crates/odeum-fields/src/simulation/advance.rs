@@ -3,7 +3,7 @@
 use super::{Failure, Outcome, Simulation};
 use crate::backend::{Backend, Batch, Blend, Slot, StepsTaken};
 use crate::cpu::sweep::Precision;
-use crate::simulation::checkpoint::Clock;
+use crate::simulation::checkpoint::{Clock, MOST_COUNTED};
 use crate::simulation::growth::shortest;
 use crate::time::method::{MARGIN, Method, Steps};
 use crate::time::stages::{self, SweepResult};
@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 pub(super) const RADIUS_EVERY: u64 = Rkc::RADIUS_EVERY as u64;
 
 /// Steps since it was computed where it is to be computed anew at once.
-const OUTDATED: u64 = u64::MAX / 2;
+const OUTDATED: u64 = MOST_COUNTED;
 
 /// Steps that end this close to a time asked for, as a part of the step, end at it, if rounding can have made the difference.
 const NEAR: f64 = 1e-9;

@@ -79,7 +79,7 @@ pub(super) const UNCHANGED: &str =
     "take the clock of a simulation as it is, or begin anew with Clock::at";
 
 /// More than any simulation counts; sums of counts stay numbers.
-const MOST_COUNTED: u64 = 1 << 60;
+pub(super) const MOST_COUNTED: u64 = 1 << 60;
 
 impl Clock {
     /// A simulation that begins at `t`.

@@ -177,6 +177,27 @@ fn clocks_that_were_changed_are_refused() {
     assert!(Simulation::resume(&problem, checkpoint, &adaptive, one_thread()).is_err());
 }
 
+/// A rejected step asks for another spectral radius, by the number of steps since the last.
+#[test]
+fn checkpoints_after_rejected_steps_are_gone_on_from() {
+    let grid = Grid::new([1, 1, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("u", "1000 * sin(300 * t) - u")]), grid);
+    let start = Field::from_fn(&grid, 1, |_, _| 1.0).unwrap();
+    let adaptive = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+    let options = Options::new(Method::Rkc { stages: None }, adaptive);
+    let mut whole = begin(&problem, &start, &options);
+    assert_eq!(whole.advance_to(0.1).unwrap(), Outcome::Reached);
+    let mut simulation = begin(&problem, &start, &options);
+    let stopped = simulation.run(0.1, &mut |simulation| match simulation.counts().rejected {
+        0 => ControlFlow::Continue(1),
+        _ => ControlFlow::Break(()),
+    });
+    assert_eq!(stopped.unwrap(), Outcome::Stopped);
+    let mut second = go_on(&problem, &simulation, &options).unwrap();
+    assert_eq!(second.advance_to(0.1).unwrap(), Outcome::Reached);
+    assert_eq!(second.field().unwrap(), whole.field().unwrap());
+}
+
 #[test]
 fn refusals_say_what_was_given() {
     let (problem, start) = decay();
