@@ -144,7 +144,7 @@ impl Method {
     }
 
     /// Whether steps have as many stages as the spectral radius asks for.
-    pub fn chooses_stages(self) -> bool {
+    pub(crate) fn chooses_stages(self) -> bool {
         self.stages_asked() == Some(None)
     }
 
