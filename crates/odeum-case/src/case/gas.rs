@@ -11,6 +11,7 @@ use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
 use odeum_io::{Finding, Findings};
+use odeum_kinetics::mechanism::Reaction;
 use odeum_kinetics::reactor::{StateBounds, TEMPERATURE_MARGIN};
 use odeum_kinetics::read::{Composition, Named, Selection};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
@@ -124,18 +125,34 @@ pub(super) fn low_orders(
     Some(finding.help("take atol = 1e-15, or one as small for that species"))
 }
 
-/// A reaction that uses up a species of an order between zero and one; of orders below no tolerance is fine enough.
-fn low_order(mechanism: &odeum_kinetics::Mechanism) -> Option<String> {
+/// The first reaction that uses up a species of an order that `wanted` holds for, that species, and the order.
+fn using_up(
+    mechanism: &odeum_kinetics::Mechanism,
+    wanted: impl Fn(f64) -> bool,
+) -> Option<(&Reaction, usize, f64)> {
     let of = |terms: &[(usize, f64)], species: usize| -> f64 {
-        terms.iter().filter(|term| term.0 == species).map(|term| term.1).sum()
+        terms.iter().filter(|term| term.0 == species).fold(0.0, |sum, term| sum + term.1)
     };
-    let found = mechanism.reactions.iter().find(|reaction| {
-        reaction.orders.iter().any(|&(species, order)| {
-            let consumed = of(&reaction.reactants, species) > of(&reaction.products, species);
-            order > 0.0 && order < 1.0 && consumed
-        })
-    });
-    found.map(|reaction| reaction.equation.clone())
+    mechanism.reactions.iter().find_map(|reaction| {
+        let consumed =
+            reaction.reactants.iter().filter(|term| term.1 > of(&reaction.products, term.0));
+        let mut orders = consumed.map(|&(species, _)| (species, of(&reaction.orders, species)));
+        orders.find(|entry| wanted(entry.1)).map(|(species, order)| (reaction, species, order))
+    })
+}
+
+/// Warns of a reaction whose rate does not vanish with a species that it uses up: no tolerance is fine enough, and bounds are
+/// those of ends, not of saved states.
+fn warn_of_unlimited(mechanism: &odeum_kinetics::Mechanism, file: &Field<'_>) {
+    let Some((reaction, species, order)) = using_up(mechanism, |order| order <= 0.0) else {
+        return;
+    };
+    let (equation, name) = (&reaction.equation, &mechanism.species[species].name);
+    let message = format!(
+        "`{equation}` goes on where {name} is used up, which becomes negative: its order is {order}"
+    );
+    let help = "give an order above zero; an end below zero is `outside bounds`, saved states are not judged";
+    file.warn(message, help);
 }
 
 /// A warning where a mechanism is integrated by an explicit method.
@@ -214,6 +231,7 @@ pub(super) fn read(
     let phase = phase.as_ref();
     let files = Files { mechanism: file, data: data.as_ref(), thermo, phase, include };
     let mechanism::Read { mechanism, state, kinetics, .. } = files.read(beside, findings)?;
+    warn_of_unlimited(&mechanism, file);
     let kinetics = Arc::new(kinetics);
     let (mut taken, mut untabled, mut of_table) = (Vec::new(), None, false);
     let of_state = state.composition.map(|composition| match composition {
@@ -258,7 +276,8 @@ pub(super) fn read(
         of_state: taken,
         untabled,
         of_table,
-        low_order: low_order(&mechanism),
+        low_order: using_up(&mechanism, |order| order > 0.0 && order < 1.0)
+            .map(|(reaction, ..)| reaction.equation.clone()),
     };
     let mut values = vec![temperature?, pressure?];
     let ratio = ratio?;

@@ -86,18 +86,34 @@ fn tolerances_that_hide_the_end_of_a_species_are_warned_of() {
         )
     };
     folder.write("a.toml", &case).write("fine.toml", case.replace("1e-10", "1e-15"));
-    for (orders, warned) in [
-        ("{H2: 0.2, O2: 1.3}", true),
-        ("{H2: 1.3, O2: -0.3}", false),
-        ("{H2: 1.3, O2: 1}", false),
-        ("{H2: 1, H2O: -0.5}, nonreactant-orders: true", false),
+    for (orders, warned, unlimited) in [
+        ("{H2: 0.2, O2: 1.3}", true, None),
+        (
+            "{H2: 1.3, O2: -0.3}",
+            false,
+            Some("O2 is used up, which becomes negative: its order is -0.3"),
+        ),
+        ("{H2: 0, O2: 0.5}", true, Some("H2 is used up, which becomes negative: its order is 0")),
+        ("{H2: 1.3, O2: 1}", false, None),
+        ("{H2: 1, H2O: -0.5}, nonreactant-orders: true", false, None),
     ] {
         folder.write("h2.yaml", hydrogen() + &reaction(orders));
         let said = folder.odeum(&["check", "a.toml"]).well();
         let told = "`H2 + O2 => 2 OH` uses up a species: its order is below one";
         assert_eq!(said.err.contains(told), warned, "{orders}: {}", said.err);
         assert_eq!(said.err.contains("atol = 1e-15"), warned, "{orders}: {}", said.err);
-        assert!(!folder.odeum(&["check", "fine.toml"]).well().err.contains("below one"));
+        // Whatever the tolerance.
+        let fine = folder.odeum(&["check", "fine.toml"]).well().err;
+        assert!(!fine.contains("below one"), "{fine}");
+        assert_eq!(
+            fine.contains("which becomes negative"),
+            unlimited.is_some(),
+            "{orders}: {fine}"
+        );
+        if let Some(told) = unlimited {
+            let told = format!("`H2 + O2 => 2 OH` goes on where {told}");
+            assert!(fine.contains(&told) && said.err.contains(&told), "{orders}: {fine}");
+        }
     }
 }
 
