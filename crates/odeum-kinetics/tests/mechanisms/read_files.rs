@@ -53,7 +53,7 @@ phases:
   - species: [HX]
   kinetics: gas
   reactions:
-  - reactions
+  - reactions: all
   - data.yaml/reactions: declared-species
 species:
 - {name: HX, composition: {H: 1, X: 1}, thermo: {model: constant-cp}}

@@ -281,6 +281,21 @@ fn reactions_of_declared_species() {
     }
 }
 
+/// Cantera 3.2 reads no reaction of them.
+#[test]
+fn names_of_sections_beside_mappings_are_refused() {
+    let elementary = format!("{ELEMENTARY}, {K}");
+    for list in ["{reactions: all}, extra", "extra, {reactions: declared-species}"] {
+        let told = problem(&format!(", reactions: [{list}]"), &[&elementary]);
+        assert!(
+            told.contains("'extra' in 'reactions', beside") && told.contains(": all'"),
+            "{told}"
+        );
+    }
+    assert!(mechanism(", reactions: [{reactions: all}]", &[&elementary]).is_ok());
+    assert!(mechanism(", reactions: [reactions]", &[&elementary]).is_ok());
+}
+
 /// Electrons count as other elements where species of undeclared elements are left out, and belong to the phase where they
 /// are not.
 #[test]

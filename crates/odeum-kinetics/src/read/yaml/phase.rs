@@ -144,14 +144,14 @@ pub(super) fn sources<'a>(
     }
     let mut sources = Vec::new();
     for item in items {
-        let entries = item.mapping().unwrap_or(&[]);
-        if let (Some(name), "reactions") = (item.scalar(), key) {
-            sources.push(Source::new(name, item.line, Take::All));
-            continue;
-        }
-        let [entry] = entries else {
-            let found = format!("{} in '{key}'", item.what());
-            log.error(item.line, phase.subject, found, "give '- section: [names]'");
+        let [entry] = item.mapping().unwrap_or(&[]) else {
+            // Of a list in which names of sections stand beside mappings Cantera 3.2 reads no reaction.
+            let found = format!("{} in '{key}', beside what is taken of a section", item.what());
+            let remedy = match key {
+                "reactions" => "give '- section: all' for each",
+                _ => "give '- section: [names]'",
+            };
+            log.error(item.line, phase.subject, found, remedy);
             continue;
         };
         let take = match (entry.value.scalar(), entry.value.sequence()) {
