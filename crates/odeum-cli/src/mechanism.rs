@@ -2,7 +2,7 @@
 
 use crate::args::MechanismArgs;
 use crate::exit::Exit;
-use crate::report::{Align, Style, Table, count, say, show};
+use crate::report::{Align, Style, Table, count, rounded, say, show};
 use odeum_case::mechanism::{self, Read};
 use odeum_kinetics::check::thermodynamics;
 use odeum_kinetics::mechanism::{Blending, Rate, Reaction, Thermo};
@@ -15,6 +15,8 @@ use std::sync::Arc;
 const JUMPS: usize = 5;
 /// Relative jumps below this are rounding of published coefficients.
 const SMALL_JUMP: f64 = 1e-3;
+/// Digits of pressures and densities: an atmosphere has six.
+const STATE_DIGITS: usize = 6;
 
 pub(crate) fn command(args: &MechanismArgs) -> Exit {
     match mechanism::read(&args.file, &args.beside.selection()) {
@@ -70,7 +72,8 @@ fn describe(file: &str, read: Read, style: Style) -> String {
 fn described(state: &InitialState, mechanism: &Mechanism) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(state.temperature.map(|t| format!("{t} K")));
-    parts.extend(state.pressure.map(|p| format!("{p:.0} Pa")));
+    parts.extend(state.pressure.map(|p| format!("{} Pa", rounded(p, STATE_DIGITS))));
+    parts.extend(state.density.map(|d| format!("{} kg/m³", rounded(d, STATE_DIGITS))));
     if let Some(composition) = &state.composition {
         let (how, amounts) = match composition {
             Composition::MoleFractions(amounts) => ("by mole", amounts),

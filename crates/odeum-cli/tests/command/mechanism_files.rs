@@ -105,4 +105,18 @@ fn the_state_of_a_phase_is_where_cases_start() {
     assert!(said.out.contains("From the state of the phase: pressure"), "{}", said.out);
     let said = folder.odeum(&["mechanism", "own.yaml", "--include", "data"]).well();
     assert!(said.out.contains("1100 K") && said.out.contains("H2 1, O2 8, AR 1 by mass"));
+    for (state, shown) in [
+        ("T: 300, P: 0.4", "300 K; 0.4 Pa"),
+        ("T: 300, P: 1e-6", "300 K; 1e-6 Pa"),
+        ("T: 300, P: 1 atm", "300 K; 101325 Pa"),
+        ("T: 300, D: 1.2", "300 K; 1.2 kg/m³"),
+    ] {
+        let state = format!("state: {{{state}}}");
+        folder.write(
+            "own.yaml",
+            OWN.replace("state: {T: 1100 K, density: 0.5, Y: 'H2:1, O2: 8 AR:1'}", &state),
+        );
+        let said = folder.odeum(&["mechanism", "own.yaml", "--include", "data"]).well();
+        assert!(said.out.contains(shown), "{state}: {}", said.out);
+    }
 }
