@@ -160,7 +160,10 @@ class Mechanism(Fixed):
 
     @classmethod
     def from_cantera(cls, solution: Any) -> Mechanism:
-        """From a ``cantera.Solution``.
+        """From a ``cantera.Solution``, as ``Solution.write_yaml`` writes it.
+
+        So with rates that were set in place (``solution.reaction(0).rate = ...``), by which Cantera itself computes from
+        ``modify_reaction`` on.
 
         Raises
         ------

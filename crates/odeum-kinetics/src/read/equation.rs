@@ -193,7 +193,8 @@ pub(crate) fn take_collider(
         match one_named {
             Some(name) => name,
             None if three_body || !efficiencies.is_empty() => {
-                return Err(format!("several possible colliders: {}", common.join(", ")));
+                common.dedup();
+                return Err(format!("more than one possible collider: {}", common.join(", ")));
             }
             None => return Ok(None),
         }
@@ -217,6 +218,18 @@ pub(crate) fn take_collider(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn possible_colliders_are_named_once() {
+        for (text, named) in [
+            ("H + 2 H2O + AR = H2 + 2 H2O + AR", "H2O, AR"),
+            ("H + 2 H2O = H + 2 H2O", "H, H2O"),
+            ("OH + 2 H2O = HO + 2 H2O", "H2O"),
+        ] {
+            let told = take_collider(&mut spaced(text).unwrap(), true, &[]).unwrap_err();
+            assert_eq!(told, format!("more than one possible collider: {named}"), "{text}");
+        }
+    }
 
     fn collider(text: &str) -> Option<String> {
         take_collider(&mut spaced(text).unwrap(), false, &[]).unwrap()
