@@ -1,6 +1,6 @@
 //! Gases that react: from temperature, pressure and composition to the state of a reactor.
 
-use odeum_kinetics::reactor::StateBounds;
+use odeum_kinetics::reactor::{FuelOxidizer, StateBounds};
 use odeum_kinetics::{Reactor, StateError};
 use std::sync::Arc;
 
@@ -26,13 +26,8 @@ pub struct Gas {
 /// How a composition is given, after temperature \[K\] and pressure \[Pa\].
 #[derive(Clone, Debug)]
 pub enum Mixture {
-    /// By an equivalence ratio of a fuel and an oxidizer, in amounts of their species.
-    Ratio {
-        /// The fuel \[species\].
-        fuel: Vec<f64>,
-        /// The oxidizer \[species\].
-        oxidizer: Vec<f64>,
-    },
+    /// By an equivalence ratio of a fuel and an oxidizer.
+    Ratio(FuelOxidizer),
     /// By a fraction of each species; they sum to one.
     Fractions(Basis),
     /// By an amount of each species, in any multiple.
@@ -115,11 +110,6 @@ pub fn remedy(error: &StateError) -> (Option<&str>, String) {
              `moles` or `masses` in [system]"
                 .to_owned(),
         ),
-        StateError::NoStoichiometricMixture => (
-            Some("fuel"),
-            "the fuel must hold C, H or S beyond its oxygen, the oxidizer O beyond its fuel"
-                .to_owned(),
-        ),
         _ => (None, "change the range it comes from, or what [system] says".to_owned()),
     }
 }
@@ -134,7 +124,7 @@ impl Gas {
     pub fn names(&self) -> Vec<String> {
         let mut names = vec![TEMPERATURE.to_owned(), PRESSURE.to_owned()];
         match self.mixture {
-            Mixture::Ratio { .. } => names.push(RATIO.to_owned()),
+            Mixture::Ratio(_) => names.push(RATIO.to_owned()),
             _ => names.extend(self.reactor.kinetics().species_names().iter().cloned()),
         }
         names
@@ -142,11 +132,8 @@ impl Gas {
 
     /// State and parameter of the reactor \[n + 1\] from the variables.
     pub fn start(&self, variables: &[f64]) -> Result<Vec<f64>, StateError> {
-        let kinetics = self.reactor.kinetics();
         let masses = match &self.mixture {
-            Mixture::Ratio { fuel, oxidizer } => {
-                kinetics.at_equivalence_ratio(variables[2], fuel, oxidizer)?
-            }
+            Mixture::Ratio(sides) => sides.at(variables[2])?,
             Mixture::Fractions(basis) => {
                 let fractions = self.raised(&variables[2..], 1.0);
                 let sum: f64 = fractions.iter().sum();
@@ -182,7 +169,7 @@ impl Gas {
 
     /// True where a part of the composition lies below zero.
     pub fn has_negatives(&self, variables: &[f64]) -> bool {
-        !matches!(self.mixture, Mixture::Ratio { .. }) && variables[2..].iter().any(|x| *x < 0.0)
+        !matches!(self.mixture, Mixture::Ratio(_)) && variables[2..].iter().any(|x| *x < 0.0)
     }
 
     /// Fractions of a whole, those that are negative by no more than the slack raised to zero.

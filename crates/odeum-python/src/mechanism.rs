@@ -9,7 +9,7 @@ use odeum_case::mechanism::{self, Read};
 use odeum_core::cores;
 use odeum_io::{Finding, Findings, parallel};
 use odeum_kinetics::read::{Named, Selection};
-use odeum_kinetics::{EquilibriumError, Kinetics};
+use odeum_kinetics::{EquilibriumError, Kinetics, StateError};
 use odeum_ode::Monitor;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -180,10 +180,12 @@ impl Mechanism {
         fuel: Vec<f64>,
         oxidizer: Vec<f64>,
     ) -> PyResult<Array> {
+        let refused = |error: StateError| PyValueError::new_err(error.to_string());
+        let side = |amounts: &[f64]| self.kinetics.mass_fractions(amounts).map_err(refused);
+        let sides = self.kinetics.fuel_oxidizer(side(&fuel)?, side(&oxidizer)?).map_err(refused)?;
         let mut out = Vec::with_capacity(phi.len() * self.kinetics.n_species());
         for &phi in &phi {
-            let found = self.kinetics.at_equivalence_ratio(phi, &fuel, &oxidizer);
-            out.extend(found.map_err(|error| PyValueError::new_err(error.to_string()))?);
+            out.extend(sides.at(phi).map_err(refused)?);
         }
         Ok(Array::new(out, &[phi.len(), self.kinetics.n_species()]))
     }

@@ -27,6 +27,10 @@ const USUAL_PRESSURE: f64 = 101_325.0;
 /// Mass fractions from which ignitions grow, and to which species vanish, are not seen at absolute tolerances above this.
 const RADICALS: f64 = 1e-13;
 
+/// What helps where a fuel takes no oxygen, or an oxidizer gives none.
+const NO_FUEL: &str =
+    "the fuel must hold C, H or S beyond its oxygen, the oxidizer O beyond its fuel";
+
 /// Keys of `[system]` that give a number for each species, and what the numbers are.
 const COMPOSITIONS: [(&str, Mixture); 4] = [
     ("mole_fractions", Mixture::Fractions(Basis::Moles)),
@@ -220,9 +224,6 @@ pub(super) fn read(
     let is_given =
         keys.into_iter().chain(COMPOSITIONS.map(|way| way.0)).any(|key| section.has(key));
     let way = is_given.then(|| one_way(section, tabled, findings));
-    if let Some(Some(Way::Ratio(fuel, _))) = &way {
-        source_spans.put("fuel", fuel.source_span());
-    }
     if let Some(Some(Way::Species(_, field))) = &way {
         source_spans.put(COMPOSITION, field.source_span());
     }
@@ -458,13 +459,19 @@ impl Way<'_> {
             |field: &Field<'_>, may_be_none| amounts(field, may_be_none, kinetics, findings);
         Some(match self {
             Way::Ratio(fuel, oxidizer) => {
-                // Starts take these as they are.
-                let sound = |field: &Field<'_>| {
-                    let amounts = amounts(field, false)?;
-                    Some(amounts.into_iter().map(|amount| amount.max(0.0)).collect())
+                // What lies below zero by rounding counts as zero.
+                let masses = |field: &Field<'_>| {
+                    let amounts = amounts(field, false)?.into_iter().map(|amount| amount.max(0.0));
+                    match kinetics.mass_fractions(&amounts.collect::<Vec<_>>()) {
+                        Ok(masses) => Some(masses),
+                        Err(why) => field.refuse(why.to_string(), "give amounts of a finite sum"),
+                    }
                 };
-                let (fuel, oxidizer) = (sound(&fuel), sound(&oxidizer));
-                (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
+                let (of_fuel, of_oxidizer) = (masses(&fuel), masses(&oxidizer));
+                match kinetics.fuel_oxidizer(of_fuel?, of_oxidizer?) {
+                    Ok(sides) => (Mixture::Ratio(sides), None),
+                    Err(why) => return fuel.refuse(why.to_string(), NO_FUEL),
+                }
             }
             Way::Species(mixture, field) => (mixture, Some(amounts(&field, tabled)?)),
             Way::Table => {
@@ -548,7 +555,7 @@ fn amounts(
 /// How compositions are given, at the end of the identity of a model.
 fn described(mixture: &Mixture) -> String {
     match mixture {
-        Mixture::Ratio { fuel, oxidizer } => format!("{fuel:?} in {oxidizer:?}"),
+        Mixture::Ratio(sides) => format!("{sides:?}"),
         Mixture::Fractions(basis) => basis.fractions().to_owned(),
         Mixture::Amounts(basis) => basis.amounts().to_owned(),
     }

@@ -29,8 +29,8 @@ use plan::Plan;
 use rhs::RhsWork;
 
 pub use crate::thermo::TEMPERATURE_MARGIN;
-pub use state::GasState;
 pub(crate) use state::SUM_TOLERANCE;
+pub use state::{FuelOxidizer, GasState};
 pub use states::StateBounds;
 
 /// What is held constant.

@@ -24,6 +24,36 @@ pub struct GasState {
     pub mass_fractions: Vec<f64>,
 }
 
+/// A fuel and an oxidizer, to be mixed at equivalence ratios ([`Kinetics::fuel_oxidizer`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct FuelOxidizer {
+    /// Mass fractions. \[species\]
+    fuel: Vec<f64>,
+    oxidizer: Vec<f64>,
+    /// Atoms of oxygen that a kilogram of fuel takes, and one of oxidizer gives [kmol/kg].
+    takes: f64,
+    gives: f64,
+}
+
+impl FuelOxidizer {
+    /// Mass fractions \[species\] of the mixture at an equivalence ratio φ: the fuel takes φ times the oxygen there is.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::NotPositive`] for a φ that is negative or not finite.
+    pub fn at(&self, phi: f64) -> Result<Vec<f64>, StateError> {
+        if !(phi >= 0.0 && phi.is_finite()) {
+            return Err(StateError::NotPositive { what: "equivalence ratio", value: phi });
+        }
+        // Kilograms of fuel to those of oxidizer. The larger weight is one: the ratio may be beyond all numbers.
+        let ratio = phi * self.gives / self.takes;
+        let (of_fuel, of_oxidizer) = if ratio > 1.0 { (1.0, ratio.recip()) } else { (ratio, 1.0) };
+        let sum = of_fuel + of_oxidizer;
+        let mix = |(fuel, oxidizer): (&f64, &f64)| (of_fuel * fuel + of_oxidizer * oxidizer) / sum;
+        Ok(self.fuel.iter().zip(&self.oxidizer).map(mix).collect())
+    }
+}
+
 impl Kinetics {
     /// Mass fractions from mole fractions, or from any amounts in kmol. \[species\]
     ///
@@ -71,34 +101,42 @@ impl Kinetics {
         fuel: &[f64],
         oxidizer: &[f64],
     ) -> Result<Vec<f64>, StateError> {
-        if !(phi >= 0.0 && phi.is_finite()) {
-            return Err(StateError::NotPositive { what: "equivalence ratio", value: phi });
-        }
         let (fuel, oxidizer) = (self.mass_fractions(fuel)?, self.mass_fractions(oxidizer)?);
+        self.fuel_oxidizer(fuel, oxidizer)?.at(phi)
+    }
+
+    /// A fuel and an oxidizer, given by mass fractions, for mixtures at any number of equivalence ratios.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError`] for fractions that are none, and for a fuel that takes no oxygen or an oxidizer that gives none.
+    pub fn fuel_oxidizer(
+        &self,
+        fuel: Vec<f64>,
+        oxidizer: Vec<f64>,
+    ) -> Result<FuelOxidizer, StateError> {
+        self.check_fractions(&fuel)?;
+        self.check_fractions(&oxidizer)?;
         let (takes, gives) = (self.oxygen_demand(&fuel), -self.oxygen_demand(&oxidizer));
         if !(takes > 0.0 && gives > 0.0) {
             return Err(StateError::NoStoichiometricMixture);
         }
-        // Kilograms of fuel to those of oxidizer. The larger weight is one: the ratio may be beyond all numbers.
-        let ratio = phi * gives / takes;
-        let (of_fuel, of_oxidizer) = if ratio > 1.0 { (1.0, ratio.recip()) } else { (ratio, 1.0) };
-        let sum = of_fuel + of_oxidizer;
-        let mix = |(fuel, oxidizer): (&f64, &f64)| (of_fuel * fuel + of_oxidizer * oxidizer) / sum;
-        Ok(fuel.iter().zip(&oxidizer).map(mix).collect())
+        Ok(FuelOxidizer { fuel, oxidizer, takes, gives })
     }
 
     /// Atoms of oxygen that a kilogram lacks for complete combustion [kmol/kg].
     fn oxygen_demand(&self, mass_fractions: &[f64]) -> f64 {
+        let of_element = |name: &String| match name.to_ascii_uppercase().as_str() {
+            "C" | "S" => 2.0,
+            "H" | "D" => 0.5,
+            "O" => -1.0,
+            _ => 0.0,
+        };
+        let of_element: Vec<f64> = self.element_names.iter().map(of_element).collect();
         let mut demand = 0.0;
         for (k, y) in mass_fractions.iter().enumerate() {
             for &(element, count) in &self.composition[k] {
-                let oxygen = match self.element_names[element].to_ascii_uppercase().as_str() {
-                    "C" | "S" => 2.0,
-                    "H" | "D" => 0.5,
-                    "O" => -1.0,
-                    _ => 0.0,
-                };
-                demand += y * self.recip_weight[k] * count * oxygen;
+                demand += y * self.recip_weight[k] * count * of_element[element];
             }
         }
         demand
@@ -166,7 +204,8 @@ impl Reactor {
         if (sum - 1.0).abs() > SUM_TOLERANCE {
             return Err(StateError::Sum(sum));
         }
-        let mut y = Vec::with_capacity(mass_fractions.len() + 2);
+        // With room for the parameter, which callers put behind it.
+        let mut y = Vec::with_capacity(mass_fractions.len() + 3);
         y.push(temperature);
         y.extend(mass_fractions.iter().map(|fraction| fraction / sum));
         let amounts = y[1..].iter().zip(&kinetics.recip_weight).map(|(y, w)| y * w);

@@ -72,6 +72,15 @@ fn equivalence_ratio_one_is_two_hydrogen_to_one_oxygen() {
     let inert = kinetics.composition(&[("AR", 1.0)]).unwrap();
     let error = kinetics.at_equivalence_ratio(1.0, &fuel, &inert);
     assert_eq!(error, Err(StateError::NoStoichiometricMixture));
+    // Both sides are looked at once for any number of mixtures.
+    let lean = kinetics.at_equivalence_ratio(0.7, &fuel, &oxidizer);
+    let [fuel, oxidizer] = [&fuel, &oxidizer].map(|side| kinetics.mass_fractions(side).unwrap());
+    let sides = kinetics.fuel_oxidizer(fuel.clone(), oxidizer.clone()).unwrap();
+    assert_eq!((sides.at(0.7), sides.at(0.0)), (lean, Ok(oxidizer.clone())));
+    let negative = StateError::NotPositive { what: "equivalence ratio", value: -0.5 };
+    assert_eq!(sides.at(-0.5), Err(negative));
+    let short = kinetics.fuel_oxidizer(fuel[1..].to_vec(), oxidizer);
+    assert!(matches!(short, Err(StateError::Length { .. })), "{short:?}");
 }
 
 #[test]

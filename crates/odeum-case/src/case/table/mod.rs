@@ -294,7 +294,7 @@ fn is_share(model: &Model, target: ColumnTarget) -> bool {
     let Start::Gas(gas) = &model.start else { return false };
     // The variables are temperature and pressure, then the equivalence ratio or the species.
     let is_composition = matches!(target, ColumnTarget::Variable(variable) if variable >= 2);
-    is_composition && !matches!(gas.mixture, Mixture::Ratio { .. })
+    is_composition && !matches!(gas.mixture, Mixture::Ratio(_))
 }
 
 /// A table that is handed over; `lenient` where rows may hold numbers that are none.
