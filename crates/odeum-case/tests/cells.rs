@@ -6,7 +6,7 @@ use odeum_case::gas::{Basis, Gas, Mixture};
 use odeum_core::random::SplitMix64;
 use odeum_cuda::host::{self, Host, Setup};
 use odeum_cuda::{Device, Memory, Stream, check};
-use odeum_kinetics::cells::{Cells, TO_CELLS, TO_STATES, Told, beyond};
+use odeum_kinetics::cells::{CellFault, Cells, TO_CELLS, TO_STATES, excess_temperature};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor, read};
 use odeum_ode::gpu::inspect::{Devices, exchange};
 use odeum_ode::gpu::{Exchange, Session};
@@ -244,7 +244,7 @@ impl Bench {
         for call in 0..3 {
             // SAFETY: the kernel takes such cells, whose memory outlives this function.
             let told = unsafe { self.session.run(&mut self.exchange, 0, &cells).unwrap() };
-            assert_eq!(told.map(|told| Told::of(told, n)), Some(Told::Outside(3)));
+            assert_eq!(told.map(|told| CellFault::decode(told, n)), Some(CellFault::Outside(3)));
             let (states, params) = starts(&self.gas, arrays);
             assert_eq!(bits(&self.session.states().unwrap()), bits(&states), "call {call}");
 
@@ -330,7 +330,9 @@ fn numbers_that_are_not_finite_are_told() {
         let cells = arrays.on_device(false);
         // SAFETY: the kernel takes such cells, whose memory lives.
         let told = unsafe { bench.session.run(&mut bench.exchange, 0, &cells).unwrap() };
-        let Told::NotFinite(told) = Told::of(told.unwrap(), n) else { panic!("{told:?}") };
+        let CellFault::NotFinite(told) = CellFault::decode(told.unwrap(), n) else {
+            panic!("{told:?}")
+        };
         (told.cell, told.place, told.value.to_string())
     };
     // The later the place, the earlier the cell.
@@ -367,17 +369,17 @@ fn cells_outside_the_data_start_within_the_margin_and_tell_how_far_they_came() {
         let mut run = |session: &mut Session<_, _>, kernel| unsafe {
             session.run(&mut bench.exchange, kernel, &cells).unwrap()
         };
-        let started = run(&mut bench.session, 0).map(|told| Told::of(told, n));
+        let started = run(&mut bench.session, 0).map(|told| CellFault::decode(told, n));
         bench.session.advance((0.0, 1e-9)).unwrap();
-        (started, run(&mut bench.session, 1).map(beyond))
+        (started, run(&mut bench.session, 1).map(excess_temperature))
     };
     assert_eq!(call(&mut arrays, 10.0), (None, None));
     // Nitrogen alone keeps its temperature.
     arrays.t.set(70, 0, high + 8.0);
     arrays.t.set(290, 0, high + 32.0);
     arrays.t.set(12, 0, low - 40.0);
-    assert_eq!(call(&mut arrays, 10.0), (Some(Told::Outside(12)), Some(8.0)));
-    assert_eq!(call(&mut arrays, 32.0), (Some(Told::Outside(12)), Some(32.0)));
+    assert_eq!(call(&mut arrays, 10.0), (Some(CellFault::Outside(12)), Some(8.0)));
+    assert_eq!(call(&mut arrays, 32.0), (Some(CellFault::Outside(12)), Some(32.0)));
     assert_eq!(call(&mut arrays, 40.0), (None, Some(40.0)));
 }
 

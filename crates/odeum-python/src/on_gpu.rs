@@ -4,7 +4,7 @@ use crate::gpu_array::GpuArray;
 use crate::ours::Ours;
 use odeum_case::gas::Gas;
 use odeum_core::{Argument, Error, memory};
-use odeum_kinetics::cells::{self, NotFinite, Told};
+use odeum_kinetics::cells::{self, CellFault, NotFinite};
 use odeum_ode::gpu::{Exchange, Session};
 use odeum_ode::{Ensemble, Monitor, Solver, Stats, Status};
 
@@ -111,9 +111,9 @@ impl OnGpu {
         let Held { session, exchange } = &mut *self.held;
         // SAFETY: the kernel takes such cells; of their memory the caller's promise.
         let told = unsafe { session.run(exchange, 0, cells)? };
-        let outside = match told.map(|number| Told::of(number, n_species)) {
-            Some(Told::NotFinite(found)) => return Err(not_finite(found)),
-            Some(Told::Outside(cell)) => Some(cell),
+        let outside = match told.map(|number| CellFault::decode(number, n_species)) {
+            Some(CellFault::NotFinite(found)) => return Err(not_finite(found)),
+            Some(CellFault::Outside(cell)) => Some(cell),
             None => None,
         };
         session.advance_monitored((0.0, dt), monitor).map(|_| outside)
@@ -131,7 +131,7 @@ impl OnGpu {
         let Held { session, exchange } = &mut *self.held;
         // SAFETY: the caller's promise.
         let told = unsafe { session.run(exchange, 1, cells)? };
-        Ok((session.statuses()?, told.map(cells::beyond)))
+        Ok((session.statuses()?, told.map(cells::excess_temperature)))
     }
 
     /// What the last call cost each cell.

@@ -9,9 +9,9 @@ use crate::reactor::{Reactor, SUM_TOLERANCE};
 use odeum_core::emit::literal;
 use std::fmt::Write;
 
-/// The kernel that fills states and parameters, and tells what stands against that ([`Told`]).
+/// The kernel that fills states and parameters, and tells what stands against that ([`CellFault`]).
 pub const TO_STATES: &str = "od_cells_to_states";
-/// The kernel that gives the new states of cells that did not fail back, and tells how far they came ([`beyond`]).
+/// The kernel that gives the new states of cells that did not fail back, and tells how far they came ([`excess_temperature`]).
 pub const TO_CELLS: &str = "od_states_to_cells";
 
 const CELLS: &str = include_str!("cells.cuh");
@@ -44,28 +44,28 @@ pub struct Cells {
 /// What [`TO_STATES`] tells from here on is a cell outside the data; below that, a number that is not finite.
 const OUTSIDE: u64 = 1 << 63;
 
-/// What [`TO_STATES`] told.
+/// What is wrong with a cell, as [`TO_STATES`] told.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Told {
+pub enum CellFault {
     /// The first number that is not finite.
     NotFinite(NotFinite),
     /// All are, and this is the first cell that does not start because of its temperature.
     Outside(usize),
 }
 
-impl Told {
+impl CellFault {
     /// Of the number that was told.
-    pub fn of(number: u64, n_species: usize) -> Told {
+    pub fn decode(number: u64, n_species: usize) -> CellFault {
         match number.checked_sub(OUTSIDE) {
-            Some(cell) => Told::Outside(cell as usize),
-            None => Told::NotFinite(NotFinite::told(number, n_species)),
+            Some(cell) => CellFault::Outside(cell as usize),
+            None => CellFault::NotFinite(NotFinite::decode(number, n_species)),
         }
     }
 }
 
 /// How far outside the thermodynamic data the call left any cell \[K\], of the number that [`TO_CELLS`] told; zero where
 /// steps alone ended there. No number is told where none did.
-pub fn beyond(number: u64) -> f64 {
+pub fn excess_temperature(number: u64) -> f64 {
     f64::from_bits((!number).saturating_sub(1))
 }
 
@@ -82,7 +82,7 @@ pub struct NotFinite {
 
 impl NotFinite {
     /// The first number of the first cell.
-    fn told(number: u64, n_species: usize) -> NotFinite {
+    fn decode(number: u64, n_species: usize) -> NotFinite {
         let numbers = n_species as u64 + 2;
         let place = number / 3;
         let value = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][(number % 3) as usize];
