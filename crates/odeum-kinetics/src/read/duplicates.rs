@@ -6,6 +6,7 @@
 //! so that the work grows with their number and not with the pairs.
 
 use std::collections::{HashMap, HashSet};
+use std::mem::{Discriminant, discriminant};
 
 use crate::mechanism::{Blending, Mechanism, Rate, Reaction};
 
@@ -33,8 +34,10 @@ pub(super) struct GenericAndNamed {
 /// (species, product, coefficient relative to the first in single precision), ascending.
 type Equation = Vec<(usize, bool, u32)>;
 
-/// The rate law with its blending function, and the orders that are not the coefficients.
-type Law = (u8, u8, bool, Option<Vec<(usize, u64)>>);
+/// The rate law, the blending function of a falloff and whether it is activated, whether there are colliders, and the orders that are
+/// not the coefficients.
+type Law =
+    (Discriminant<Rate>, Option<(Discriminant<Blending>, bool)>, bool, Option<Vec<(usize, u64)>>);
 
 /// What matters of a reaction beside equation and law: those alike in it are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -207,19 +210,9 @@ fn equation(reaction: &Reaction) -> (Equation, Option<bool>) {
 
 /// Reactions of different laws are no duplicates.
 fn law(reaction: &Reaction) -> Law {
-    let (law, form) = match &reaction.rate {
-        Rate::Arrhenius(_) => (0, 0),
-        Rate::Falloff { blending, activated, .. } => {
-            let form = match blending {
-                Blending::Lindemann => 0,
-                Blending::Troe { .. } => 1,
-                Blending::Sri { .. } => 2,
-                Blending::Tsang { .. } => 3,
-            };
-            (if *activated { 2 } else { 1 }, form)
-        }
-        Rate::Plog(_) => (3, 0),
-        Rate::Chebyshev(_) => (4, 0),
+    let form = match &reaction.rate {
+        Rate::Falloff { blending, activated, .. } => Some((discriminant(blending), *activated)),
+        _ => None,
     };
     let sorted = |orders: &[(usize, f64)]| {
         let mut orders: Vec<(usize, u64)> =
@@ -229,7 +222,7 @@ fn law(reaction: &Reaction) -> Law {
     };
     let orders = sorted(&reaction.orders);
     let own = (orders != sorted(&reaction.reactants)).then_some(orders);
-    (law, form, reaction.third_body.is_some(), own)
+    (discriminant(&reaction.rate), form, reaction.third_body.is_some(), own)
 }
 
 /// Whether a reaction is the reverse of the one before, given by REV in the same entry.
