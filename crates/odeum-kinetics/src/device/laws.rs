@@ -5,7 +5,7 @@ use crate::rate::falloff::FalloffTable;
 
 /// The rate law of a reaction, and its number among those of the same law on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rate {
+pub(super) enum DeviceRate {
     Arrhenius,
     Lindemann(usize),
     Troe(usize),
@@ -39,14 +39,14 @@ impl Law {
     }
 }
 
-impl Rate {
+impl DeviceRate {
     pub(super) fn law(self) -> Law {
         match self {
-            Rate::Arrhenius => Law::Arrhenius,
-            Rate::Lindemann(_) | Rate::Troe(_) | Rate::Tsang(_) => Law::Broadened,
-            Rate::Sri(_) => Law::Sri,
-            Rate::Plog(_) => Law::Plog,
-            Rate::Chebyshev(_) => Law::Chebyshev,
+            DeviceRate::Arrhenius => Law::Arrhenius,
+            DeviceRate::Lindemann(_) | DeviceRate::Troe(_) | DeviceRate::Tsang(_) => Law::Broadened,
+            DeviceRate::Sri(_) => Law::Sri,
+            DeviceRate::Plog(_) => Law::Plog,
+            DeviceRate::Chebyshev(_) => Law::Chebyshev,
         }
     }
 }
@@ -75,15 +75,15 @@ impl Shape {
 
 /// A reaction, as device code takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Described {
-    pub(super) rate: Rate,
+pub(super) struct DeviceReaction {
+    pub(super) rate: DeviceRate,
     pub(super) shape: Shape,
     /// Its number among the reactions with a third body.
     pub(super) body: Option<usize>,
 }
 
 /// All reactions of a mechanism in the order of its evaluation.
-pub(super) fn describe(kinetics: &Kinetics) -> Vec<Described> {
+pub(super) fn device_reactions(kinetics: &Kinetics) -> Vec<DeviceReaction> {
     let action = &kinetics.mass_action;
     let [two, three] = [action.two.reactants.len(), action.three.reactants.len()];
     let shape = |r: usize| match r {
@@ -91,31 +91,32 @@ pub(super) fn describe(kinetics: &Kinetics) -> Vec<Described> {
         _ if r < two + three => Shape::Three,
         _ => Shape::General,
     };
-    let plain = |r: usize| Described { rate: Rate::Arrhenius, shape: shape(r), body: None };
-    let mut all: Vec<Described> = (0..kinetics.n_reactions()).map(plain).collect();
+    let plain =
+        |r: usize| DeviceReaction { rate: DeviceRate::Arrhenius, shape: shape(r), body: None };
+    let mut all: Vec<DeviceReaction> = (0..kinetics.n_reactions()).map(plain).collect();
     for (j, r) in kinetics.bodies.reaction.iter().enumerate() {
         all[*r as usize].body = Some(j);
     }
-    let mut of_falloff = |table: &FalloffTable, rate: fn(usize) -> Rate| {
+    let mut of_falloff = |table: &FalloffTable, rate: fn(usize) -> DeviceRate| {
         for i in 0..table.low.len() {
             all[kinetics.bodies.reaction[table.first + i] as usize].rate = rate(i);
         }
     };
     let falloffs = &kinetics.falloffs;
-    of_falloff(&falloffs.lindemann, Rate::Lindemann);
-    of_falloff(&falloffs.troe, Rate::Troe);
-    of_falloff(&falloffs.sri, Rate::Sri);
-    of_falloff(&falloffs.tsang, Rate::Tsang);
+    of_falloff(&falloffs.lindemann, DeviceRate::Lindemann);
+    of_falloff(&falloffs.troe, DeviceRate::Troe);
+    of_falloff(&falloffs.sri, DeviceRate::Sri);
+    of_falloff(&falloffs.tsang, DeviceRate::Tsang);
     for (i, r) in kinetics.tabulated.plog.reaction.iter().enumerate() {
-        all[*r as usize].rate = Rate::Plog(i);
+        all[*r as usize].rate = DeviceRate::Plog(i);
     }
     for (i, r) in kinetics.tabulated.chebyshev.reaction.iter().enumerate() {
-        all[*r as usize].rate = Rate::Chebyshev(i);
+        all[*r as usize].rate = DeviceRate::Chebyshev(i);
     }
-    for described in &mut all {
-        let simple = described.rate == Rate::Arrhenius && described.body.is_none();
-        if described.shape == Shape::Two && !simple {
-            described.shape = Shape::Three;
+    for reaction in &mut all {
+        let simple = reaction.rate == DeviceRate::Arrhenius && reaction.body.is_none();
+        if reaction.shape == Shape::Two && !simple {
+            reaction.shape = Shape::Three;
         }
     }
     all

@@ -3,7 +3,7 @@
 //! Numbers that a thread reads together are pairs, and the threads of a round read consecutive ones: tables are
 //! \[round\]\[pair\]\[thread\]. A thread without a reaction has the rate law of the first of its round, and no species.
 
-use super::laws::{Law, Rate, Shape};
+use super::laws::{DeviceRate, Law, Shape};
 use super::rounds::{Class, Rounds};
 use crate::kinetics::Kinetics;
 use crate::rate::falloff::FalloffTable;
@@ -96,18 +96,18 @@ impl Writer<'_> {
     /// (a, b), (w₁, log₂e/θ₁), (w₂, log₂e/θ₂), (w₃, θ₃ log₂e).
     fn broadened(&self, r: usize) -> [[f64; 2]; 6] {
         let falloffs = &self.kinetics.falloffs;
-        let (table, i, constant) = match self.rounds.described[r].rate {
-            Rate::Troe(i) => (&falloffs.troe, i, [falloffs.troe_blending.constant[i], 0.0]),
-            Rate::Tsang(i) => {
+        let (table, i, constant) = match self.rounds.reactions[r].rate {
+            DeviceRate::Troe(i) => (&falloffs.troe, i, [falloffs.troe_blending.constant[i], 0.0]),
+            DeviceRate::Tsang(i) => {
                 let blending = &falloffs.tsang_blending;
                 (&falloffs.tsang, i, [blending.a[i], blending.b[i]])
             }
-            Rate::Lindemann(i) => (&falloffs.lindemann, i, [1.0, 0.0]),
+            DeviceRate::Lindemann(i) => (&falloffs.lindemann, i, [1.0, 0.0]),
             _ => return [[0.0; 2]; 6],
         };
         let [first, second] = self.low(table, i);
         let mut numbers = [first, second, constant, [0.0; 2], [0.0; 2], [0.0; 2]];
-        if let Rate::Troe(i) = self.rounds.described[r].rate {
+        if let DeviceRate::Troe(i) = self.rounds.reactions[r].rate {
             let troe = &falloffs.troe_blending;
             let mut next = 3;
             for j in troe.starts[i] as usize..troe.starts[i + 1] as usize {
@@ -125,7 +125,7 @@ impl Writer<'_> {
     /// The low-pressure limit, (a, b log₂e), (log₂e/c, whether there is a c), (d, e).
     fn sri(&self, r: usize) -> [[f64; 2]; 5] {
         let falloffs = &self.kinetics.falloffs;
-        let Rate::Sri(i) = self.rounds.described[r].rate else { return [[0.0; 2]; 5] };
+        let DeviceRate::Sri(i) = self.rounds.reactions[r].rate else { return [[0.0; 2]; 5] };
         let [first, second] = self.low(&falloffs.sri, i);
         let sri = &falloffs.sri_blending;
         let [activated, decaying] =
@@ -137,8 +137,8 @@ impl Writer<'_> {
     /// its expressions; of an expression (A, log₂ A), (b, Tₐ log₂e).
     fn plog(&self, tables: &mut Tables) {
         let plog = &self.kinetics.tabulated.plog;
-        let range = |r: usize| match self.rounds.described[r].rate {
-            Rate::Plog(i) => [plog.starts[i], plog.starts[i + 1]],
+        let range = |r: usize| match self.rounds.reactions[r].rate {
+            DeviceRate::Plog(i) => [plog.starts[i], plog.starts[i + 1]],
             _ => [0, 0],
         };
         let ranges: Vec<u32> = self.with_law(Law::Plog).into_iter().flat_map(range).collect();
@@ -157,8 +157,8 @@ impl Writer<'_> {
     /// coefficients of log₂ k.
     fn chebyshev(&self, tables: &mut Tables) {
         let chebyshev = &self.kinetics.tabulated.chebyshev;
-        let number = |r: usize| match self.rounds.described[r].rate {
-            Rate::Chebyshev(i) => i,
+        let number = |r: usize| match self.rounds.reactions[r].rate {
+            DeviceRate::Chebyshev(i) => i,
             _ => 0,
         };
         let shape = |r: usize| {
@@ -222,14 +222,14 @@ impl Writer<'_> {
     fn colliders(&self, reaction: Option<usize>) -> [u16; 2] {
         let bodies = &self.kinetics.bodies;
         let none = [bodies.default.len() as u16 * self.place, 0];
-        let Some(described) = reaction.map(|r| self.rounds.described[r]) else { return none };
-        let Some(body) = described.body else { return none };
+        let Some(reaction) = reaction.map(|r| self.rounds.reactions[r]) else { return none };
+        let Some(body) = reaction.body else { return none };
         let falloffs = &self.kinetics.falloffs;
-        let activated = match described.rate {
-            Rate::Lindemann(i) => falloffs.lindemann.activated[i],
-            Rate::Troe(i) => falloffs.troe.activated[i],
-            Rate::Sri(i) => falloffs.sri.activated[i],
-            Rate::Tsang(i) => falloffs.tsang.activated[i],
+        let activated = match reaction.rate {
+            DeviceRate::Lindemann(i) => falloffs.lindemann.activated[i],
+            DeviceRate::Troe(i) => falloffs.troe.activated[i],
+            DeviceRate::Sri(i) => falloffs.sri.activated[i],
+            DeviceRate::Tsang(i) => falloffs.tsang.activated[i],
             _ => false,
         };
         [bodies.set[body] as u16 * self.place, u16::from(activated)]

@@ -1,6 +1,6 @@
 //! Rounds: as many reactions as a group has threads, all computed by the same instructions.
 
-use super::laws::{Described, Law, Shape, describe};
+use super::laws::{DeviceReaction, Law, Shape, device_reactions};
 use crate::kinetics::Kinetics;
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) struct Round {
 pub(super) struct Rounds {
     /// Threads of a group.
     pub(super) width: usize,
-    pub(super) described: Vec<Described>,
+    pub(super) reactions: Vec<DeviceReaction>,
     pub(super) rounds: Vec<Round>,
     /// Round and thread of each reaction.
     pub(super) place: Vec<(usize, usize)>,
@@ -32,9 +32,9 @@ pub(super) struct Rounds {
 
 impl Rounds {
     pub(super) fn new(kinetics: &Kinetics, width: usize) -> Rounds {
-        let described = describe(kinetics);
+        let reactions = device_reactions(kinetics);
         let class = |r: usize| {
-            let Described { rate, shape, .. } = described[r];
+            let DeviceReaction { rate, shape, .. } = reactions[r];
             Class { law: rate.law(), shape }
         };
         // Neighbours with the same species read the same words of memory.
@@ -54,7 +54,7 @@ impl Rounds {
                 rounds.push(Round { class: class(reactions[0]), reactions });
             }
         }
-        Rounds { width, described, rounds, place }
+        Rounds { width, reactions, rounds, place }
     }
 
     pub(super) fn len(&self) -> usize {
