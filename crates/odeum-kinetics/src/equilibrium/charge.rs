@@ -1,6 +1,6 @@
 //! The balance of charges that are traces.
 
-use super::newton::{GROWN, Iterate};
+use super::iterate::{GROWN, Iterate};
 
 /// A shift of the potential of charge below this leaves rounding behind it.
 const SMALL: f64 = 1e-14;

@@ -14,6 +14,7 @@
 mod charge;
 mod enthalpy;
 mod error;
+mod iterate;
 mod linear;
 mod newton;
 

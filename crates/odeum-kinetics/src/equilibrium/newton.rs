@@ -3,6 +3,7 @@
 use super::charge::Charge;
 use super::enthalpy::{SPACINGS, Standard};
 use super::error::EquilibriumError;
+use super::iterate::{GROWN, Iterate};
 use super::linear;
 use crate::kinetics::Kinetics;
 
@@ -16,9 +17,8 @@ const SMALL_LACK: f64 = 1e-13;
 /// more digits.
 const SMALL_CHARGE: f64 = 1e-12;
 /// Mole fractions below this are traces, which may shrink or grow by orders of magnitude in a
-/// step, and the mole fraction up to which they may grow (RP-1311, eq. 3.2).
+/// step, up to [`GROWN`] (RP-1311, eq. 3.2).
 const TRACE: f64 = 1e-8;
-pub(super) const GROWN: f64 = 1e-4;
 /// Largest changes of the logarithms of temperature, total amount and amounts of species that are
 /// no traces (RP-1311, eq. 3.1).
 const LARGEST: f64 = 0.4;
@@ -72,21 +72,6 @@ pub(super) struct Problem<'a> {
     /// Logarithm of the pressure over that of the standard state.
     pub(super) ln_pressure: f64,
     pub(super) held: Held,
-}
-
-/// The iterate: logarithms, so that amounts are positive.
-pub(super) struct Iterate {
-    pub(super) ln_amounts: Vec<f64>,
-    pub(super) ln_total: f64,
-    ln_t: f64,
-    /// Element potentials over RT.
-    pub(super) potentials: Vec<f64>,
-}
-
-impl Iterate {
-    fn amounts(&self) -> Vec<f64> {
-        self.ln_amounts.iter().map(|n| n.exp()).collect()
-    }
 }
 
 /// What one linearisation gives.

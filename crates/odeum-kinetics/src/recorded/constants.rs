@@ -1,6 +1,6 @@
 //! Rate constants, of amounts in kilograms: k Π 1/W over the reactants.
 
-use super::falloff;
+use super::falloff::{self, exponent};
 use super::mixture::Mixture;
 use crate::kinetics::Kinetics;
 use crate::rate::blend::TINY;
@@ -68,12 +68,6 @@ fn arrhenius(kinetics: &Kinetics, with: &Conditions<Symbol>, scales: &[f64], k: 
             Symbol::lit(a) * exponent(with, [0.0, b, ta]).exp()
         };
     }
-}
-
-/// c + b ln T − Tₐ/T.
-pub(super) fn exponent(with: &Conditions<Symbol>, [c, b, ta]: [f64; 3]) -> Symbol {
-    let [c, b, ta] = [c, b, -ta].map(Symbol::lit);
-    b.mul_add(with.at.ln, ta.mul_add(with.at.recip, c))
 }
 
 /// X of every set of colliders, and ln X where it is wanted, into the scratch; X/ρ of every set.

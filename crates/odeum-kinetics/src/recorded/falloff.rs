@@ -2,7 +2,6 @@
 //! chemically activated reaction, where Pr = X exp(ln k₀/k∞), whose exponent the blending function has anyway. k∞ itself
 //! is not needed.
 
-use super::constants::exponent;
 use crate::kinetics::Kinetics;
 use crate::rate::Conditions;
 use crate::rate::falloff::FalloffTable;
@@ -58,4 +57,10 @@ fn of_table(
         let fraction = ratio.exp().mul_add(x, Symbol::lit(1.0)).recip();
         s.k[r] = if table.activated[i] { low * fraction } else { low * x * fraction };
     }
+}
+
+/// c + b ln T − Tₐ/T.
+pub(super) fn exponent(with: &Conditions<Symbol>, [c, b, ta]: [f64; 3]) -> Symbol {
+    let [c, b, ta] = [c, b, -ta].map(Symbol::lit);
+    b.mul_add(with.at.ln, ta.mul_add(with.at.recip, c))
 }
