@@ -1,9 +1,9 @@
 //! `[system]` with a mechanism: a gas that reacts.
 
 use super::ensemble::EnsembleSpec;
+use super::inputs::Beside;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
-use super::system::Beside;
 use super::table::TableData;
 use super::time::{Level, TimeSpec};
 use crate::gas::{Basis, COMPOSITION, Gas, Mixture, NEGATIVE_LEAST, PRESSURE, RATIO, TEMPERATURE};

@@ -39,7 +39,7 @@ use odeum_io::{Finding, Findings};
 use odeum_ode::{Device, Method, Tolerance};
 pub use reader::SourceSpan;
 
-use inputs::Inputs;
+use inputs::{Beside, Inputs};
 use reader::Section;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -208,7 +208,7 @@ fn read_ensemble(
     inputs.add(path);
     let system = root.need("system", help).and_then(|field| field.section());
     let tabled = given.is_some() || root.holds("ensemble", "table");
-    let beside = system::Beside { folder, tabled, mechanisms: &mechanisms, inputs: &inputs };
+    let beside = Beside { folder, tabled, mechanisms: &mechanisms, inputs: &inputs };
     let mut model =
         system.and_then(|section| system::read(&section, &beside, &mut source_spans, findings));
     let is_handed = given.is_some();

@@ -1,6 +1,6 @@
 //! `[system]`: a built-in problem by name, equations as text, or a mechanism.
 
-use super::inputs::Inputs;
+use super::inputs::Beside;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::text;
@@ -10,19 +10,6 @@ use crate::suggest;
 use odeum_fields::problems::Builtin;
 use odeum_io::finding::Findings;
 use odeum_ode::problems;
-use std::path::Path;
-
-/// What a system can refer to.
-pub(super) struct Beside<'a> {
-    /// The folder from which files are looked for.
-    pub(super) folder: &'a Path,
-    /// Whether the ensemble has a table.
-    pub(super) tabled: bool,
-    /// Names and texts of mechanisms in memory.
-    pub(super) mechanisms: &'a [(String, String)],
-    /// Where the files that are read are told of.
-    pub(super) inputs: &'a Inputs,
-}
 
 /// Reads the section.
 pub(super) fn read(
