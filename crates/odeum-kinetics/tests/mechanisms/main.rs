@@ -21,7 +21,6 @@ mod read_hostile;
 mod read_hydrogen;
 mod read_mutated;
 mod read_shared;
-mod read_speed;
 mod read_state;
 mod read_written;
 mod read_yaml;
