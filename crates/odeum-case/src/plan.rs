@@ -91,7 +91,8 @@ impl<'a> Plan<'a> {
         check_span(case, findings)?;
         steps::check_stops(case, &options, findings);
         let memory = memory(case);
-        check_memory(case, memory, threads_of(&device), findings)?;
+        let threads = threads_of(&device);
+        check_memory(case, memory, threads, findings)?;
         // What a range stands for is made only now that it fits.
         if let Some(times) = &case.time.save {
             options.save_at = SaveAt::Times(times.all().into_owned());
@@ -99,8 +100,8 @@ impl<'a> Plan<'a> {
         steps::check_sizes(case, &options, findings);
         let members = Members::new(case)?;
         match case.run.precision {
-            Precision::F64 => check::<f64>(case, &members, &options, findings),
-            Precision::F32 => check::<f32>(case, &members, &options, findings),
+            Precision::F64 => check::<f64>(case, &members, (&options, threads), findings),
+            Precision::F32 => check::<f32>(case, &members, (&options, threads), findings),
         }
         if findings.has_errors() {
             return None;
@@ -197,7 +198,12 @@ fn check_span(case: &Case, findings: &Findings) -> Option<()> {
 }
 
 /// What the library refuses, at the place in the case file it is about.
-fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findings: &Findings) {
+fn check<T: Scalar>(
+    case: &Case,
+    members: &Members<'_>,
+    (options, threads): (&Options, usize),
+    findings: &Findings,
+) {
     let precision = case.run.precision;
     let too_large = members.overflow(precision).map(|found| {
         let help = "scale it, perturb it less, or use precision = \"f64\"";
@@ -228,7 +234,7 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
                 .help("scale the equations, or use precision = \"f64\""),
         );
     }
-    starts::check(case, members, findings);
+    starts::check(case, members, threads, findings);
     // Spans differ between rows of the table at most: one system of each row stands for all.
     let rows = case.ensemble.table.as_ref().map_or(1, |table| table.rows);
     let stride = members.len() / rows;

@@ -2,94 +2,153 @@
 
 use crate::case::{Case, ColumnTarget, SourceSpan};
 use crate::gas::{self, COMPOSITION, Gas, Mixture};
-use crate::levels::Beyond;
+use crate::levels;
 use crate::members::Members;
 use crate::model::Start;
 use odeum_core::Argument;
 use odeum_io::number::count;
+use odeum_io::parallel::{self, PIECE};
 use odeum_io::{Finding, Findings};
 use odeum_kinetics::StateError;
 use odeum_ode::Status;
+use std::ops::Range;
 
 /// Number of the first variable that is a species.
 const SPECIES: usize = 2;
 
-/// Fractions below zero that count as zero.
-#[derive(Default)]
-struct Raised {
+/// Systems of which something is to be told.
+struct Several<T> {
     systems: usize,
+    /// The first of them, and what it is.
+    first: Option<(usize, T)>,
+}
+
+impl<T> Default for Several<T> {
+    fn default() -> Self {
+        Several { systems: 0, first: None }
+    }
+}
+
+impl<T> Several<T> {
+    fn add(&mut self, system: usize, what: T) {
+        self.systems += 1;
+        self.first.get_or_insert((system, what));
+    }
+
+    /// With those of later numbers.
+    fn and(self, later: Self) -> Self {
+        let first = self.first.or(later.first);
+        Several { systems: self.systems + later.systems, first }
+    }
+}
+
+/// What is to be told of some systems.
+#[derive(Default)]
+struct Noticed {
+    /// Those without a start, and why; `None`: a variable is no number.
+    wrong: Several<Option<StateError>>,
+    /// Those that start where thermodynamic data are extrapolated, with the temperature.
+    extrapolated: Several<f64>,
+    /// Those at or beyond their level, with what has it.
+    beyond: Several<f64>,
+    /// Those of which a fraction below zero counts as zero, and the least.
+    raised: usize,
     least: f64,
 }
 
-/// Looks at the start of every system. Where a table may have bad rows these are told, else they
-/// are errors.
-pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
-    let mut beyond = Beyond::new(case);
-    let gas = match &case.model.start {
-        Start::Gas(gas) => Some(&**gas),
-        // Without a table, or a lenient one, all numbers are finite.
-        Start::Direct if !case.ensemble.takes_bad_rows => {
-            if let Some(mut beyond) = beyond {
-                let component = beyond.component();
-                (0..members.len()).for_each(|s| beyond.look(s, members.value(component, s)));
-                beyond.tell(case, members.len(), findings);
+impl Noticed {
+    /// In the starts of some systems.
+    fn of(case: &Case, members: &Members<'_>, systems: Range<usize>) -> Noticed {
+        let mut noticed = Noticed::default();
+        let until = case.time.until.as_ref();
+        for system in systems {
+            let component = until.map(|until| until.component);
+            let start = match &case.model.start {
+                Start::Direct => {
+                    // Without a table, or a lenient one, all numbers are finite.
+                    if case.ensemble.takes_bad_rows && !is_finite(&members.values(system)) {
+                        noticed.wrong.add(system, None);
+                    }
+                    component.map(|component| members.value(component, system))
+                }
+                Start::Gas(gas) => {
+                    let state = noticed.state(gas, system, &members.values(system));
+                    state.zip(component).map(|(state, component)| state[component])
+                }
+            };
+            if let (Some(until), Some(start)) = (until, start)
+                && levels::is_beyond(until, case.run.precision, start)
+            {
+                noticed.beyond.add(system, start);
             }
-            return;
         }
-        Start::Direct => None,
-    };
-    let (mut wrong, mut raised) = (0, Raised::default());
-    let mut extrapolated = (0, None);
-    let mut first = None;
-    for system in 0..members.len() {
-        let values = members.values(system);
-        let is_finite = values.iter().all(|x| x.is_finite());
-        let start = gas.filter(|_| is_finite).map(|gas| gas.start(&values));
-        if let (Some(gas), Some(Ok(state))) = (gas, &start)
-            && !gas.reactor.kinetics().data_hold_at(state[0])
-        {
-            extrapolated.0 += 1;
-            extrapolated.1.get_or_insert((system, state[0]));
+        noticed
+    }
+
+    /// The state that a gas starts from, where it has one.
+    fn state(&mut self, gas: &Gas, system: usize, values: &[f64]) -> Option<Vec<f64>> {
+        if !is_finite(values) {
+            self.wrong.add(system, None);
+            return None;
         }
-        let state = match &start {
-            Some(state) => state.as_ref().ok(),
-            None => gas.is_none().then_some(&values),
-        };
-        if let (Some(beyond), Some(state)) = (&mut beyond, state) {
-            beyond.look(system, state[beyond.component()]);
+        let state = gas.start(values).map_err(|why| self.wrong.add(system, Some(why))).ok()?;
+        if !gas.reactor.kinetics().data_hold_at(state[0]) {
+            self.extrapolated.add(system, state[0]);
         }
-        match start {
-            Some(Err(why)) => {
-                wrong += 1;
-                first.get_or_insert((system, Some(why)));
-            }
-            None if !is_finite => {
-                wrong += 1;
-                first.get_or_insert((system, None));
-            }
-            Some(Ok(_)) if gas.is_some_and(|gas| gas.has_negatives(&values)) => {
-                raised.systems += 1;
-                raised.least = values[SPECIES..].iter().copied().fold(raised.least, f64::min);
-            }
-            _ => {}
+        if gas.has_negatives(values) {
+            self.raised += 1;
+            self.least = values[SPECIES..].iter().copied().fold(self.least, f64::min);
+        }
+        Some(state)
+    }
+
+    /// With what was noticed in systems of later numbers.
+    fn and(self, later: Noticed) -> Noticed {
+        Noticed {
+            wrong: self.wrong.and(later.wrong),
+            extrapolated: self.extrapolated.and(later.extrapolated),
+            beyond: self.beyond.and(later.beyond),
+            raised: self.raised + later.raised,
+            least: self.least.min(later.least),
         }
     }
-    if let Some((system, why)) = first {
+}
+
+fn is_finite(values: &[f64]) -> bool {
+    values.iter().all(|x| x.is_finite())
+}
+
+/// Looks at the start of every system, on so many threads. Where a table may have bad rows these are told, else they
+/// are errors.
+pub(crate) fn check(case: &Case, members: &Members<'_>, threads: usize, findings: &Findings) {
+    let all = members.len();
+    let gas = match &case.model.start {
+        Start::Gas(gas) => Some(&**gas),
+        Start::Direct if !case.ensemble.takes_bad_rows && case.time.until.is_none() => return,
+        Start::Direct => None,
+    };
+    let pieces: Vec<Range<usize>> =
+        (0..all).step_by(PIECE).map(|first| first..all.min(first + PIECE)).collect();
+    let noticed =
+        parallel::map(threads, 1, &pieces, |systems| Noticed::of(case, members, systems.clone()));
+    let Noticed { wrong, extrapolated, beyond, raised, least } =
+        noticed.into_iter().fold(Noticed::default(), Noticed::and);
+    if let Some((system, why)) = wrong.first {
         let finding = match (gas, &why) {
             (Some(gas), Some(why)) => refused(case, members, gas, system, why),
             _ => not_finite(case, members, system),
         };
-        tell(case, finding, wrong, members.len(), findings);
+        tell(case, finding, wrong.systems, all, findings);
     }
-    if let Some(beyond) = beyond {
-        beyond.tell(case, members.len(), findings);
+    if let (Some(until), Some(first)) = (&case.time.until, beyond.first) {
+        findings.push(levels::warning(case, until, [beyond.systems, all], first));
     }
     let Some(gas) = gas else { return };
-    if let (systems, Some(first)) = extrapolated {
-        findings.push(beyond_data(case, gas, systems, first));
+    if let Some(first) = extrapolated.first {
+        findings.push(beyond_data(case, gas, extrapolated.systems, first));
     }
-    if raised.systems > 0 {
-        findings.push(raised.told(case));
+    if raised > 0 {
+        findings.push(raised_to_zero(case, raised, least));
     }
     if let (Mixture::Amounts(_), [_, ..], Some(table)) =
         (&gas.mixture, &kept(case)[..], &case.ensemble.table)
@@ -122,17 +181,14 @@ fn beyond_data(
     finding.into_warning().found(format!("{temperature} K")).help(help)
 }
 
-impl Raised {
-    /// Tells of them.
-    fn told(&self, case: &Case) -> Finding {
-        let message =
-            format!("of {} systems fractions below zero count as zero", count(self.systems as u64));
-        let finding = at_composition(case, message).into_warning().found(self.least);
-        finding.help(
-            "nothing to do where a run rounded them so: they lie within 100 times the \
-             absolute tolerance, or 1e-8",
-        )
-    }
+/// Tells of systems of which fractions below zero count as zero, and the least fraction.
+fn raised_to_zero(case: &Case, systems: usize, least: f64) -> Finding {
+    let message =
+        format!("of {} systems fractions below zero count as zero", count(systems as u64));
+    at_composition(case, message).into_warning().found(least).help(
+        "nothing to do where a run rounded them so: they lie within 100 times the \
+         absolute tolerance, or 1e-8",
+    )
 }
 
 /// Reports the first system without a start, and how many there are.

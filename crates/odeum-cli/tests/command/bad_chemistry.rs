@@ -147,6 +147,22 @@ fn mixtures_that_are_none() {
     refused(ratio, &parts);
 }
 
+/// Several threads look at pieces of an ensemble: what is told is of the first system all the same.
+#[test]
+fn starts_of_many_systems_are_told_in_order() {
+    let sweep =
+        "[ensemble]\nsweep = { T = { from = 1000.0, to = 5000.0, count = 10000 } }\n\n[time]";
+    for threads in ["1", "3"] {
+        let folder = Folder::new();
+        folder.write("h2.yaml", hydrogen()).write("a.toml", with("[time]", sweep));
+        folder.odeum(&["check", "a.toml", "--threads", threads]).refused(&[
+            "system 6275 has no state to start from",
+            "724 more systems have none either",
+            "25 systems start outside the thermodynamic data, first system 6250",
+        ]);
+    }
+}
+
 #[test]
 fn temperatures_and_pressures_that_are_none() {
     for t in ["150.0", "9000.0", "-300.0"] {
