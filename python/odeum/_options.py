@@ -48,6 +48,28 @@ _METHOD = (
     "spectral_radius",
 )
 
+# What to do about a Jacobian that is given.
+OF_EQUATIONS = "leave it out: Jacobians follow from the equations"
+_OF_SOLVE = "`solve` takes it"
+# Keywords of SciPy, and of other calls, and what to do about them.
+_ELSEWHERE = {
+    "args": "they are the parameters of the system",
+    "dense_output": "leave it out: `save` keeps states",
+    "events": '`until` ends systems: until=odeum.rise_to("x", 1.0)',
+    "jac": OF_EQUATIONS,
+    "jac_sparsity": OF_EQUATIONS,
+    "lband": OF_EQUATIONS,
+    "max_step": "it is `largest_step`",
+    "min_step": "leave it out: no step is too small but for rounding",
+    "name": "it is `method`",
+    "progress": _OF_SOLVE,
+    "results_on_gpu": _OF_SOLVE,
+    "t_eval": "it is `save`",
+    "threads": "whoever solves the case takes it",
+    "uband": OF_EQUATIONS,
+    "vectorized": "leave it out",
+}
+
 # Of these, those that mean nothing to other methods than one or some.
 _OF_ONE_METHOD = ("growth_limit", "max_stages", "spectral_radius")
 
@@ -80,7 +102,8 @@ def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
         made["time"]["span"] = start_and_end(span)
     made["method"] = _method(options.pop("method"))
     for name, value in options.items():
-        if _is_given(name, value):
+        _known(name)
+        if value is not None:
             keys = made[_SECTIONS.get(name, "method")]
             _refuse_second(name, keys)
             keys[name] = _value(name, value)
@@ -106,8 +129,9 @@ def changes(options: Mapping[str, Any], former: Any) -> dict[str, Document]:
             made["method"] = dict.fromkeys(_OF_ONE_METHOD) | made["method"]
     for name, value in options.items():
         if name != "method":
+            _known(name)
             keys = made.setdefault(_SECTIONS.get(name, "method"), {})
-            given = _is_given(name, value)
+            given = value is not None
             if given or name not in method:
                 _refuse_second(name, method)
                 keys[name] = _value(name, value) if given else None
@@ -121,29 +145,23 @@ def _refuse_second(name: str, method: Document) -> None:
         raise InputError(name, found, "give it once")
 
 
-def _is_given(name: str, value: Any) -> bool:
-    """Whether an option has a value; what is wrong with a name that has one is told by whoever reads it."""
-    if value is None:
-        _known(name)
-    return value is not None
-
-
 def _known(name: str) -> None:
-    """Refuses a name that no option has."""
-    if name not in _SECTIONS and name not in _METHOD:
-        raise InputError(
-            name, "no option of this name", f"there are {', '.join(sorted((*_SECTIONS, *_METHOD)))}"
-        )
+    """Refuses a name that no option has, whatever its value."""
+    if name in _SECTIONS or name in _METHOD:
+        return
+    remedy = _ELSEWHERE.get(name)
+    if remedy is None:
+        import difflib
+
+        names = sorted(("method", *_SECTIONS, *_METHOD))
+        near = difflib.get_close_matches(name, names, 1)
+        remedy = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
+    raise InputError(name, "no option of this name here", remedy)
 
 
 def _value(name: str, value: Any) -> Any:
     """What an option is given, as TOML writes it."""
-    try:
-        return _save(value) if name == "save" else plain(name, value)
-    except InputError:
-        # Nobody is to give other values to what is no option.
-        _known(name)
-        raise
+    return _save(value) if name == "save" else plain(name, value)
 
 
 def start_and_end(span: Any) -> list[float]:

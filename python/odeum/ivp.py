@@ -141,7 +141,7 @@ def solve_ivp(
     first_step, max_step : float, optional
         Size of the first step, and of the largest.
     device, threads, progress, **options
-        As `Runs.solve`.
+        As `Runs.solve`. The states of `save` are those of `solution`; `t` and `y` have those of `t_eval`.
 
     Returns
     -------
@@ -159,10 +159,9 @@ def solve_ivp(
         if value is not None and value is not False:
             raise InputError(name, repr(value), "leave it out: there is t_eval, and `until` of Runs.solve")
     for name in _OF_JACOBIANS:
-        if options.get(name) is not None:
-            raise InputError(
-                name, type(options[name]).__name__, "leave it out: Jacobians follow from the equations"
-            )
+        value = options.pop(name, None)
+        if value is not None:
+            raise InputError(name, type(value).__name__, _options.OF_EQUATIONS)
     flag("vectorized", vectorized)
     states = numbers("y0", y0, copies=False)
     if states.ndim == 0 or states.shape[-1] == 0:
@@ -192,8 +191,8 @@ def solve_ivp(
     chosen: dict[str, Any] = {"method": _METHODS.get(method, method), "rtol": rtol, **options}
     if first_step is not None:
         chosen["first_step"] = first_step
-    if max_step is not None and not (isinstance(max_step, float | np.floating) and max_step == np.inf):
-        chosen["largest_step"] = max_step
+    if isinstance(max_step, float | np.floating) and max_step == np.inf:
+        max_step = None
     if device is not None:
         chosen["device"] = device
     threads = _options.threads({"threads": threads})
@@ -203,8 +202,11 @@ def solve_ivp(
     if times is not None and times.ndim != 1:
         found = f"an array of shape {times.shape}" if times.ndim else "one number"
         raise InputError("t_eval", found, "give times along one axis: [0.5, 1.0]")
-    if times is not None:
-        chosen["save"] = times
+    for name, here, value in (("largest_step", "max_step", max_step), ("save", "t_eval", times)):
+        if value is not None:
+            if options.get(name) is not None:
+                raise InputError(name, f"twice: `{here}` says it too", "give it once")
+            chosen[name] = value
     for name, array in (("y0", states), *((f"args[{k}]", column) for k, column in enumerate(parameters))):
         if array.size == 0:
             raise InputError(name, f"an array of shape {array.shape}", "give one system at least")

@@ -403,12 +403,15 @@ class Runs:
         remedies = {
             "save": "look at the states after each advance",
             "until": "a session takes all systems over the same spans: solve",
+            "progress": "call it between the advances",
+            "results_on_gpu": "leave it out: states stay on the device",
             "segments": "advance over one after the other",
             "span": "`advance` says where to go",
         }
         for name, remedy in remedies.items():
             if options.get(name) is not None:
                 raise InputError(name, "in a session", remedy)
+        options = {name: value for name, value in options.items() if name not in remedies}
         for name in self._spans():
             raise InputError(name, "in a session", "leave it out: `advance` says where to go")
         threads = _options.threads(options)

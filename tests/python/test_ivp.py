@@ -476,6 +476,11 @@ def test_systems_from_functions_text_and_sympy_agree():
     np.testing.assert_array_equal(result.y[:, :, -1], ends[2])
 
 
+def test_what_scipy_may_be_told_of_jacobians_may_be_left_out_by_none():
+    none = dict.fromkeys(("jac", "jac_sparsity", "lband", "uband"))
+    assert od.solve_ivp(van_der_pol, (0, 1), [2.0, 0.0], args=(1.0,), **none).success
+
+
 @pytest.mark.parametrize(
     ("arguments", "field", "remedy"),
     [
@@ -501,6 +506,9 @@ def test_systems_from_functions_text_and_sympy_agree():
         ({"jac": lambda t, y, mu: [[0.0]]}, "jac", "follow from the equations"),
         ({"jac_sparsity": np.eye(2)}, "jac_sparsity", "follow from the equations"),
         ({"callback": print}, "callback", "there are atol"),
+        ({"max_step": 1.0, "largest_step": 0.1}, "largest_step: .*`max_step` says it", "once"),
+        ({"t_eval": [0.5], "save": [0.25]}, "save: .*`t_eval` says it", "once"),
+        ({"min_step": 0.1}, "min_step", "leave it out"),
         ({"max_step": np.nan}, "^max_step", "finite"),
     ],
 )

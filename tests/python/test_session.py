@@ -192,6 +192,7 @@ def test_what_a_signal_raises_leaves_no_system_that_counts_as_ended():
         (lambda r: r.session(until={"x": {"rises_to": 1.0}}), "until", "solve"),
         (lambda r: r.session(segments=3), "segments", "advance"),
         (lambda r: r.session(span=(0.0, 1.0)), "span", "advance"),
+        (lambda r: r.session(progress=True), "progress", "between the advances"),
         (lambda r: r.session(rtol=-1.0), "rtol", "between"),
         (lambda r: r.session().advance((1.0, 1.0)), "span", "must differ"),
         (lambda r: r.session().advance((0.0, np.nan)), "span", "finite"),
