@@ -453,6 +453,23 @@ def test_states_of_cantera_are_advanced(gas, kind):
         od.advance(T, 1e-6)
 
 
+@pytest.mark.parametrize(
+    ("option", "remedy"),
+    [
+        ({"warm_start": False}, "another integrator begins anew"),
+        ({"warm_start": True}, "another integrator begins anew"),
+        ({"segments": 2}, "one part of the time after the other"),
+        ({"save": [1e-6]}, "after each `advance`"),
+        ({"max_step": 1e-6}, "it is `largest_step`"),
+    ],
+)
+def test_options_without_a_meaning_are_refused(gas, option, remedy):
+    """`warm_start` was taken and changed nothing, and `segments` cut each call."""
+    with pytest.raises(od.InputError) as raised:
+        gas.integrator(cells=2, **option)
+    assert raised.value.field == next(iter(option)) and remedy in raised.value.remedy
+
+
 def test_other_extras_are_kept_and_failures_say_so(gas):
     T, p, Y = cells(gas, 3)
     T[:] = 1500.0

@@ -26,6 +26,17 @@ _Result = TypeVar("_Result")
 
 _USUAL = _options.Usual(method="rodas4", rtol=1e-6, atol=1e-10)
 
+# Options of `Runs.solve` that an integrator has not, and what to do.
+_REFUSED = {
+    "precision": "leave it out: cells are of double precision",
+    "progress": "leave it out",
+    "save": "look at the cells after each `advance`",
+    "segments": "call `advance` for one part of the time after the other",
+    "span": "`advance` says how far to go",
+    "until": "look at the cells after each `advance`",
+    "warm_start": "leave it out: cells keep their step sizes; another integrator begins anew",
+}
+
 
 class Integrator(Fixed):
     """Integrates the reactions in the cells of a flow code, time step after time step.
@@ -51,7 +62,7 @@ class Integrator(Fixed):
     species_axis : {0, 1}, optional
         Where mass fractions have the species; needed where there are as many cells as species.
     **options
-        Keys of ``[method]`` in a case file, and `temperature_margin` [K].
+        Keys of ``[method]`` in a case file, `norm`, and `temperature_margin` [K].
 
     Examples
     --------
@@ -85,9 +96,9 @@ class Integrator(Fixed):
         self.cells = whole("cells", cells, 1)
         if species_axis not in (None, 0, 1):
             raise InputError("species_axis", repr(species_axis), "give 0 or 1")
-        for name in ("save", "until", "precision"):
+        for name, remedy in _REFUSED.items():
             if options.get(name) is not None:
-                raise InputError(name, "in an integrator", "leave it out")
+                raise InputError(name, "in an integrator", remedy)
         low, high = mechanism.temperature_bounds
         # A gas that the mechanism can describe: cells have their own.
         keys = {"energy": energy, "temperature": min(max(1000.0, low), high), "pressure": _odeum.ATM}
