@@ -25,15 +25,20 @@ def _sentence(told: Told) -> str:
     return f"{words}; {remedy}" if remedy else words
 
 
+def _is_own(place: str) -> bool:
+    """Whether a place is in a case that this package wrote: a line of it, or the whole."""
+    return place == "case" or place.startswith("case:")
+
+
 def _known(place: str) -> str:
     """The place, unless it is in a case that this package wrote, whose lines mean nothing to a reader."""
-    return "" if place.startswith("case:") else place
+    return "" if _is_own(place) else place
 
 
 def _on_one_line(told: Told) -> Told:
     """Lists of a case that this package wrote, an element on each line of it, as they were given."""
     severity, message, place, field, found, remedy = told
-    if place.startswith("case:"):
+    if _is_own(place):
         found = re.sub(r",?⏎ *\]", "]", found)
         found = re.sub(r"([\[,])⏎ *", lambda match: "[" if match[1] == "[" else ", ", found)
     return severity, message, place, field, found, remedy

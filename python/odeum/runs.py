@@ -280,6 +280,8 @@ class Runs:
 
     def _case(self, span: Any, options: dict[str, Any]) -> EnsembleCase:
         """The same, of a part that of the whole."""
+        if span is None and len(self._spans()) < len(_SPANS) and "problem" not in self.system._section:
+            raise InputError("span", "None", "give start and end: (0.0, 10.0)")
         document = _options.document(self.system._usual, span, options)
         ensemble: Document = {}
         if self._copies > 1:

@@ -632,7 +632,6 @@ def test_pictures_have_results_alone(tmp_path):
     [
         (lambda s: s.solve((0, np.nan)), r"span\[1\]", "finite"),
         (lambda s: s.solve((0, 1, 2)), "span", "start and end"),
-        (lambda s: s.solve(), "time.span", "span"),
         (lambda s: s.solve((0, 1), method="rk45"), "method.name", "dopri5"),
         (lambda s: s.solve((0, 1), rtol=-1.0), "tolerance.rtol", "between"),
         (lambda s: s.solve((0, 1), rtol="small"), "rtol|tolerance", "number"),
@@ -699,6 +698,8 @@ def test_pictures_have_results_alone(tmp_path):
         (lambda s: s.solve((0, 1), max_step=0.1), "max_step", "it is `largest_step`"),
         (lambda s: s.solve((0, 1), t_eval=[0.5]), "t_eval", "it is `save`"),
         (lambda s: s.runs().case((0, 1), threads=2), "threads", "whoever solves"),
+        (lambda s: s.solve(), "^span span: found None", "start and end"),
+        (lambda s: s(t_end=[1.0]).solve(), "^span span: found None", "start and end"),
         (lambda s: s.solve((0, 1)).retry(threads=0), "threads", "one or more"),
         (lambda s: s.solve((0, 1)).retry(progress="yes"), "progress", "callable"),
     ],

@@ -78,6 +78,15 @@ def test_an_argument_is_named_once():
         tell([("error", "end: must be finite", "", "end", "0.2", "")])
 
 
+def test_a_case_in_memory_has_no_place():
+    """What is wrong with the whole of it has its name alone, and messages began with `case:`."""
+    from odeum._findings import tell
+
+    for place in ("case", "case:3:1"):
+        with pytest.raises(od.InputError, match="^`time.step`: nothing limits"):
+            tell([("error", "nothing limits the step", place, "time.step", "", "give it")])
+
+
 def _mean_or_error(sim, results):
     try:
         results.put(sim.arrays["u"].mean())

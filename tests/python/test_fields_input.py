@@ -437,6 +437,11 @@ def test_the_place_of_an_axis_of_one_cell_does_not_count():
     assert od.Simulation(MODEL, plane, mask=mask).origin["z"] == pytest.approx(0.05)
 
 
+def test_initial_values_that_are_missing_are_asked_for_by_the_name_of_the_argument():
+    error = refused(shape=(4, 4, 1), spacing=0.1)
+    assert str(error) == 'start: found no initial values; give one for each species: {"u": 1.0}'
+
+
 def domain():
     """A dataset with a mask, as stores have it: a variable like others."""
     return dataset().assign(mask=dataset().x + dataset().y < 0.45)

@@ -112,6 +112,9 @@ def build(model: Model, initial: Any, options: Mapping[str, Any]) -> FieldCase:
         raise InputError("system.species", "`seed`", remedy)
     if "seed" in start.initial and "seed" in said:
         raise InputError("seed", "one among the initial values too", "give it once")
+    if not start.initial and "problem" not in model._section:
+        example = f'{{"{model._section["species"][0]}": 1.0}}'
+        raise InputError("start", "no initial values", f"give one for each species: {example}")
     if start.initial or "seed" in said:
         document["initial"] = dict(start.initial)
         if "seed" in said:
