@@ -49,7 +49,8 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
             field, f"{type(value).__name__} ({error})", "give numbers, or an array of them"
         ) from error
     if array.dtype.kind not in "fiu":
-        kinds = {"c": "complex numbers", "b": "truth values", "O": "objects", "U": "texts", "S": "bytes"}
+        kinds = {"c": "complex numbers", "b": "truth values", "U": "texts", "S": "bytes"}
+        kinds |= {"O": _objects(array)} if array.dtype == object else {}
         found = kinds.get(array.dtype.kind, f"the type {array.dtype}")
         raise InputError(field, found, "give real numbers")
     if copies:
@@ -57,6 +58,14 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
     # Of any strides: numpy.require copies what has gaps.
     array = np.asarray(array, np.float64)
     return array if array.flags.aligned else array.copy()
+
+
+def _objects(array: NDArray[Any]) -> str:
+    """What an array of objects is made of, by the first that is no number."""
+    odd = (each for each in array.flat if not isinstance(each, (int, float)))
+    names = ("None" if each is None else type(each).__name__ for each in odd)
+    name = next(names, "a whole number beyond 64 bits")
+    return name if array.ndim == 0 else f"objects ({name})"
 
 
 def refuse_stripped(field: str, value: Any) -> None:

@@ -70,6 +70,14 @@ _ELSEWHERE = {
     "vectorized": "leave it out",
 }
 
+# Options that are text, and what to give.
+_TEXTS = {
+    "controller": 'give its name, as "pi", or its keys in a case file as a dict',
+    "device": 'give "cpu", "cuda" or "cuda:0"',
+    "norm": 'give its name, as "rms"',
+    "precision": 'give "f64" or "f32"',
+}
+
 # Of these, those that mean nothing to other methods than one or some.
 _OF_ONE_METHOD = ("growth_limit", "max_stages", "spectral_radius")
 
@@ -166,6 +174,8 @@ def _value(name: str, value: Any) -> Any:
 
 def start_and_end(span: Any) -> list[float]:
     """The times of a span."""
+    if span is None:
+        raise InputError("span", "None", "give start and end: (0.0, 10.0)")
     array = finite("span", span)
     if array.shape != (2,):
         raise InputError("span", f"an array of shape {array.shape}", "give start and end: (0.0, 10.0)")
@@ -197,4 +207,6 @@ def plain(field: str, value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray) and value.ndim > 0:
         return finite(field, value).tolist()
+    if field in _TEXTS:
+        raise InputError(field, repr(value), _TEXTS[field])
     return number(field, value)
