@@ -442,6 +442,16 @@ def test_initial_values_that_are_missing_are_asked_for_by_the_name_of_the_argume
     assert str(error) == 'start: found no initial values; give one for each species: {"u": 1.0}'
 
 
+def test_a_mask_has_a_name_that_no_species_has():
+    """Of species `mask` and `mask_` it had that of the second: no state could be made."""
+    model = od.Model({"mask": "0 * mask", "mask_": "0 * mask_"})
+    box = {"shape": (4, 1, 1), "spacing": 1.0, "step": 0.1}
+    sim = od.Simulation(model, {"mask": 1.0, "mask_": 2.0}, mask=[0, 1, 1, 1], **box)
+    state = sim.state
+    assert state["mask__"].values.tolist() == [False, True, True, True] and (state["mask_"] == 2.0).all()
+    assert od.Simulation(model, state, step=0.1).mask.sum() == 3
+
+
 def domain():
     """A dataset with a mask, as stores have it: a variable like others."""
     return dataset().assign(mask=dataset().x + dataset().y < 0.45)

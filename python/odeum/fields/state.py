@@ -79,5 +79,8 @@ def image_data(simulation: Simulation) -> Any:
 
 
 def mask_name(species: Collection[str]) -> str:
-    """The name of the mask; no species may be called as a coordinate or the time, but one may be so."""
-    return "mask_" if "mask" in species else "mask"
+    """The name of the mask, as files have it; no species may be called as a coordinate or the time, but one may be so."""
+    name = "mask"
+    while name in species:
+        name += "_"
+    return name
