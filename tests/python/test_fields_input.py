@@ -415,6 +415,8 @@ def test_times():
         lambda: sim.run(until=0.02, progress="yes").__next__(),
         lambda: sim.plot("w"),
         lambda: sim.plot(at={"z": 9.0}),
+        lambda: sim.plot(at={"x": -0.1}),
+        lambda: sim.plot(at={"x": 0.56}),
         lambda: sim.plot(at={"w": 0.0}),
     ):
         with pytest.raises(od.InputError) as raised:

@@ -61,7 +61,7 @@ class Simulation(Fixed):
     diffusion : mapping, optional
         Arrays of a diffusion coefficient of each cell [length²/time], by species.
     mask : array_like, str or mapping, optional
-        The domain: where an array, or an expression of x, y and z, is positive or true.
+        The domain: where an array is positive or true, or an expression of x, y and z is positive.
     stencil : str, optional
         ``"isotropic"`` or ``"star"``.
     t : float, optional

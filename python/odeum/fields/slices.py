@@ -58,8 +58,11 @@ def cut(simulation: Simulation, at: Mapping[str, float] | None = None, most: int
             cells[axis] = list(range(0, n, 1 if most is None else -(-n // most)))
             continue
         place = number(f"at.{axis}", at[axis]) if axis in at else float(centres[n // 2])
-        if not abs(place - centres[0]) <= abs(centres[-1] - centres[0]) + simulation.spacing[axis]:
-            raise InputError(f"at.{axis}", str(place), f"cells lie from {centres[0]:g} to {centres[-1]:g}")
+        half = 0.5 * simulation.spacing[axis]
+        low, high = float(centres[0]) - half, float(centres[-1]) + half
+        # The ends of the box are rounded.
+        if not low - 1e-6 * half <= place <= high + 1e-6 * half:
+            raise InputError(f"at.{axis}", str(place), f"the box lies from {low:g} to {high:g}")
         cells[axis] = [int(np.abs(centres - place).argmin())]
         if n > 1:
             cuts[axis] = float(centres[cells[axis][0]])
