@@ -449,8 +449,9 @@ def test_states_of_cantera_are_advanced(gas, kind):
         assert after.T[place] == pytest.approx(expected[0], rel=1e-6)
         assert after.P[place] == pytest.approx(expected[1], rel=1e-6)
         np.testing.assert_allclose(after.Y[place], expected[2], rtol=1e-5, atol=1e-9)
-    with pytest.raises(od.InputError, match="states"):
-        od.advance(T, 1e-6)
+    for other in (T, ct.Quantity(ct.Solution(str(HYDROGEN)))):
+        with pytest.raises(od.InputError, match="states: .*SolutionArray"):
+            od.advance(other, 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -468,6 +469,13 @@ def test_options_without_a_meaning_are_refused(gas, option, remedy):
     with pytest.raises(od.InputError) as raised:
         gas.integrator(cells=2, **option)
     assert raised.value.field == next(iter(option)) and remedy in raised.value.remedy
+
+
+def test_broadcast_arrays_are_refused_for_what_they_are(gas):
+    """NumPy says that they can be written to."""
+    T, p, Y = cells(gas, 3)
+    with pytest.raises(od.InputError, match="T: found numbers that share places"):
+        gas.integrator(cells=3).advance(np.broadcast_arrays(1200.0, T)[0], p, Y, 1e-6)
 
 
 def test_other_extras_are_kept_and_failures_say_so(gas):

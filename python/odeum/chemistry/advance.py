@@ -32,7 +32,7 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
         tells of states outside the thermodynamic data, beyond which one starts by `temperature_margin` [K] at most.
     """
     phase = getattr(states, "_phase", None)
-    if phase is None or not hasattr(states, "TPY"):
+    if phase is None or not all(hasattr(states, name) for name in ("TPY", "shape", "extra")):
         raise InputError("states", type(states).__name__, "give a cantera.SolutionArray")
     mechanism = Mechanism._of_cantera("states", phase, "give a cantera.SolutionArray of an ideal gas")
     shape = tuple(states.shape)

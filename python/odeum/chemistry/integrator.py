@@ -346,6 +346,8 @@ def _in_place(field: str, value: Any) -> Floats:
     refuse_stripped(field, value)
     if value.dtype != np.float64 or not value.dtype.isnative:
         raise InputError(field, f"an array of {value.dtype}", "give float64")
+    if any(stride == 0 and n > 1 for stride, n in zip(value.strides, value.shape, strict=True)):
+        raise InputError(field, "numbers that share places, as of a broadcast", "give a copy of it")
     if not value.flags.writeable:
         raise InputError(field, "a read-only array", "give a copy of it")
     if not value.flags.aligned:
