@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odeum._convert import number
+from odeum._convert import number, text
 
 Until = dict[str, dict[str, float]]
 
@@ -16,19 +16,19 @@ def rise(state: str, by: float) -> Until:
     >>> od.rise("T", 400)
     {'T': {'rises_by': 400.0}}
     """
-    return {state: {"rises_by": number("by", by)}}
+    return {text("state", state): {"rises_by": number("by", by)}}
 
 
 def rise_to(state: str, level: float) -> Until:
     """Where a state comes to a level from below."""
-    return {state: {"rises_to": number("level", level)}}
+    return {text("state", state): {"rises_to": number("level", level)}}
 
 
 def fall(state: str, by: float) -> Until:
     """Where a state has fallen by so much below its initial value."""
-    return {state: {"falls_by": number("by", by)}}
+    return {text("state", state): {"falls_by": number("by", by)}}
 
 
 def fall_to(state: str, level: float) -> Until:
     """Where a state comes to a level from above."""
-    return {state: {"falls_to": number("level", level)}}
+    return {text("state", state): {"falls_to": number("level", level)}}

@@ -82,7 +82,7 @@ class System(Fixed):
     ) -> None:
         from odeum._trace import trace
 
-        states, parameters = _values("states", states), _values("parameters", parameters or {})
+        states, parameters = _values("states", states), _values("parameters", parameters)
         equations = trace(f, list(states), list(parameters), check=check, usual={**states, **parameters})
         self._set(_section(equations, states, parameters, spectral_radius))
 
@@ -175,8 +175,8 @@ class System(Fixed):
         spectral_radius: str | None = None,
     ) -> System:
         """From expressions of case files: ``from_text({"x": "-k * x"}, states={"x": 1.0}, ...)``."""
-        states, parameters = _values("states", states), _values("parameters", parameters or {})
-        named = expressions("definitions", definitions or {})
+        states, parameters = _values("states", states), _values("parameters", parameters)
+        named = expressions("definitions", {} if definitions is None else definitions)
         written = Equations(expressions("equations", equations), named)
         return cls._made(_section(written, states, parameters, spectral_radius))
 
@@ -195,7 +195,7 @@ class System(Fixed):
         mapping("equations", equations, "give derivatives by symbol or name")
         states, parameters = (
             _values(field, by_name(field, mapping(field, each, _VALUES)))
-            for field, each in (("states", states), ("parameters", parameters or {}))
+            for field, each in (("states", states), ("parameters", {} if parameters is None else parameters))
         )
         written = from_sympy(equations, list(states), list(parameters), time)
         return cls._made(_section(written, states, parameters, None))
@@ -263,6 +263,8 @@ def _judged_by_span(case: EnsembleCase) -> bool:
 
 
 def _values(field: str, values: Any) -> dict[str, float]:
+    if values is None and field == "parameters":
+        return {}
     for name in mapping(field, values, _VALUES):
         if not isinstance(name, str):
             raise InputError(field, f"the name {name!r}", "give names as text")

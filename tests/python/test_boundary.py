@@ -446,3 +446,42 @@ def test_text_that_utf_8_does_not_have_is_refused(call, words):
     with pytest.raises(od.InputError, match=f"^{words}") as raised:
         call()
     assert "a lone surrogate in" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "field", "remedy"),
+    [
+        (lambda: od.Reactor("h2.yaml"), "mechanism", "odeum.Mechanism("),
+        (lambda: od.Integrator("h2.yaml", cells=2), "mechanism", "odeum.Mechanism("),
+        (lambda: od.pasr("h2.yaml"), "mechanism", "odeum.Mechanism("),
+        (lambda: od.Mechanism(HYDROGEN, phase=1), "phase", "give text"),
+        (lambda: od.Mechanism.from_text("", phase=1), "phase", "give text"),
+        (lambda: od.fall_to(["x"], 1.0), "state", "give text"),
+        (lambda: od.rise(np.array("x"), 1.0), "state", "give text"),
+        (
+            lambda: od.Mechanism(HYDROGEN).equilibrate(T=300, p=1e5, Y="H2:1", hold=np.ones(2)),
+            "hold",
+            "give text",
+        ),
+        (lambda: od.Model.problem("turing", parameters=np.ones(2)), "parameters", "names and values"),
+        (
+            lambda: od.System.from_text({"x": "-x"}, states={"x": 1.0}, parameters=np.ones(2)),
+            "parameters",
+            "names and values",
+        ),
+        (
+            lambda: od.System.from_text({"x": "-x"}, states={"x": 1.0}, definitions=np.ones(2)),
+            "definitions",
+            "names and expressions",
+        ),
+    ],
+)
+def test_other_types_are_refused_by_the_name_of_the_argument(call, field, remedy):
+    """They came as AttributeError, TypeError, or NumPy's words on the truth of arrays."""
+    with pytest.raises(od.InputError) as raised:
+        call()
+    assert raised.value.field == field and remedy in raised.value.remedy
+
+
+def test_folders_of_further_files_may_be_an_array():
+    assert od.Mechanism(HYDROGEN, include=np.array([".", "mechanisms"])).n_species == 11

@@ -417,6 +417,8 @@ def test_times():
         lambda: sim.plot(at={"z": 9.0}),
         lambda: sim.plot(at={"x": -0.1}),
         lambda: sim.plot(at={"x": 0.56}),
+        lambda: sim.plot(at=3.0),
+        lambda: sim.centres("w"),
         lambda: sim.plot(at={"w": 0.0}),
     ):
         with pytest.raises(od.InputError) as raised:

@@ -15,6 +15,7 @@ from odeum._findings import tell
 from odeum._fixed import Fixed
 from odeum._labels import order, refuse_other_batches
 from odeum.chemistry import _gpu
+from odeum.chemistry.mechanism import checked
 from odeum.chemistry.reactor import section_of
 from odeum.errors import InputError
 
@@ -99,7 +100,7 @@ class Integrator(Fixed):
         for name, remedy in _REFUSED.items():
             if options.get(name) is not None:
                 raise InputError(name, "in an integrator", remedy)
-        low, high = mechanism.temperature_bounds
+        low, high = checked(mechanism).temperature_bounds
         # A gas that the mechanism can describe: cells have their own.
         keys = {"energy": energy, "temperature": min(max(1000.0, low), high), "pressure": _odeum.ATM}
         keys["mass_fractions"] = {mechanism.species_names[0]: 1.0}

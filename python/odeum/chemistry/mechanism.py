@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum
-from odeum._convert import Floats, encodable, finite, positive
+from odeum._convert import Floats, encodable, finite, positive, text
 from odeum._files import beside
 from odeum._findings import Told, tell
 from odeum._fixed import Fixed
@@ -82,13 +82,13 @@ class Mechanism(Fixed):
         if thermo is not None:
             section["thermo"] = str(Path(thermo).resolve())
         if phase is not None:
-            section["phase"] = phase
-        include = [include] if isinstance(include, (str, Path)) else include
-        if include:
-            section["include"] = [str(Path(folder).resolve()) for folder in include]
+            section["phase"] = text("phase", phase)
+        folders = [include] if isinstance(include, (str, Path)) else list(include)
+        if folders:
+            section["include"] = [str(Path(folder).resolve()) for folder in folders]
         # Reactors read the mechanism again: from these texts, whatever becomes of the files.
         texts = {name: _text(name) for name in (section["mechanism"], section.get("thermo")) if name}
-        kept = {name: text for name, text in texts.items() if text is not None}
+        kept = {name: each for name, each in texts.items() if each is not None}
         if len(kept) == len(texts):
             try:
                 self._set(section, kept)
@@ -147,8 +147,8 @@ class Mechanism(Fixed):
         >>> gas.reaction_equations
         ('H2+M=H+H+M',)
         """
-        for field, value in (("text", text), ("name", name), ("thermo", thermo)):
-            if not isinstance(value, str) and not (field == "thermo" and value is None):
+        for field, value in (("text", text), ("name", name), ("thermo", thermo), ("phase", phase)):
+            if not isinstance(value, str) and not (field in ("thermo", "phase") and value is None):
                 raise InputError(field, type(value).__name__, "give text; Mechanism(path) reads files")
         section, texts = {"mechanism": name}, {name: text}
         if phase is not None:
@@ -351,7 +351,7 @@ class Mechanism(Fixed):
         GasState
             NaN where none was found, with an `OdeumWarning`. One tells of flames outside the thermodynamic data, too.
         """
-        if hold not in ("TP", "HP"):
+        if text("hold", hold) not in ("TP", "HP"):
             raise InputError("hold", repr(hold), 'give "TP" or "HP"')
         _refuse_other_batches(T, p, Y)
         T, p, Y, batch = self._states(T, p, small_negatives_as_zero(self._fractions(Y)))
@@ -437,6 +437,14 @@ class Mechanism(Fixed):
         T, p, Y, batch = self._states(T, p, Y)
         found = np.asarray(self._raw.evaluate(name, T, p, Y))
         return found.reshape((*batch, *found.shape[1:]))[()]
+
+
+def checked(mechanism: Any) -> Mechanism:
+    """The mechanism of a call that takes one."""
+    if not isinstance(mechanism, Mechanism):
+        found = type(mechanism).__name__
+        raise InputError("mechanism", found, 'give an odeum.Mechanism, as odeum.Mechanism("h2.yaml")')
+    return mechanism
 
 
 def _refuse_other_batches(T: Any, p: Any, Y: Any) -> None:

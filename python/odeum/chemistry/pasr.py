@@ -13,7 +13,7 @@ from odeum._findings import tell as tell_findings
 from odeum._options import MOST_THREADS
 from odeum._progress import Progress, told
 from odeum.chemistry.composition import Composition, by_name, small_negatives_as_zero
-from odeum.chemistry.mechanism import Mechanism
+from odeum.chemistry.mechanism import Mechanism, checked
 from odeum.errors import InputError
 
 
@@ -81,6 +81,7 @@ def pasr(
     -------
     PasrStates
     """
+    mechanism = checked(mechanism)
     # What the command says of these is in its own units and names.
     pressures, count = positive("p", p), whole("particles", particles, 1, 1_000_000)
     if count % 2 == 1:

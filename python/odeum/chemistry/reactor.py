@@ -13,7 +13,7 @@ from odeum._case import Document, EnsembleCase
 from odeum._convert import text
 from odeum._options import Usual, plain
 from odeum.chemistry.composition import by_name
-from odeum.chemistry.mechanism import Mechanism
+from odeum.chemistry.mechanism import Mechanism, checked
 from odeum.errors import InputError
 from odeum.runs import Runs
 from odeum.system import System
@@ -83,7 +83,7 @@ class Reactor(System):
     _reading: ClassVar[Mapping[str, Any]] = {"method": "ros34pw2"}
 
     def __init__(self, mechanism: Mechanism, kind: str = "constant volume", **keys: Any) -> None:
-        self.mechanism = mechanism
+        self.mechanism = checked(mechanism)
         self.kind = kind
         for key, value in keys.items():
             if value is None:

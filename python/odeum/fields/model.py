@@ -55,13 +55,13 @@ class Model:
         values = _values(parameters)
         self.title: str | None = None
         if callable(equations):
-            if definitions:
+            if definitions is not None:
                 raise InputError("definitions", "a function of equations", "use names inside of the function")
             name = getattr(equations, "__name__", "<")
             self.title = None if name.startswith("<") else name
             equations = trace_model(equations, species, list(values), usual=values)
         elif isinstance(equations, Mapping):
-            named = expressions("definitions", definitions or {})
+            named = expressions("definitions", {} if definitions is None else definitions)
             equations = Equations(expressions("equations", equations), named)
         if not isinstance(equations, Equations):
             found = type(equations).__name__
@@ -88,8 +88,9 @@ class Model:
         model = cls.__new__(cls)
         model.equations, model.title = None, None
         model._section = {"problem": text("problem", name)}
-        if parameters:
-            model._section["parameters"] = _values(parameters)
+        values = _values(parameters)
+        if values:
+            model._section["parameters"] = values
         return model
 
     @property

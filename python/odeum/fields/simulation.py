@@ -15,7 +15,7 @@ from odeum._case import Document, read_case
 from odeum._convert import Floats
 from odeum._fixed import Fixed
 from odeum._progress import Progress
-from odeum.errors import Interrupted, OdeumError
+from odeum.errors import InputError, Interrupted, OdeumError
 from odeum.fields import files, paths, times
 from odeum.fields.case import build
 from odeum.fields.cells import AXES, DIMS, Cells
@@ -217,6 +217,8 @@ class Simulation(Fixed):
 
     def centres(self, axis: str) -> Floats:
         """Centres of the cells along an axis [length]."""
+        if axis not in AXES:
+            raise InputError("axis", repr(axis), "name one of the axes x, y and z")
         numbers = np.arange(self.sizes[axis], dtype=np.float64)
         return self.origin[axis] + self.spacing[axis] * (numbers + 0.5)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from odeum._convert import Floats, number
+from odeum._convert import Floats, mapping, number
 from odeum.errors import InputError
 from odeum.fields.cells import AXES
 
@@ -44,7 +44,7 @@ def cut(simulation: Simulation, at: Mapping[str, float] | None = None, most: int
     Of the axes that `at` does not cut the first two with more than one cell are shown, no more than `most` cells
     along each.
     """
-    at = dict(at or {})
+    at = {} if at is None else dict(mapping("at", at, 'give where the field is cut: {"z": 0.5}'))
     for axis in at:
         if axis not in AXES:
             raise InputError("at", repr(axis), "name the axes x, y and z")
