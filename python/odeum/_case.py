@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum
 from odeum._convert import Floats, encodable
-from odeum._findings import tell as tell_findings
+from odeum._findings import raise_and_warn
 from odeum._progress import Progress, watched
 from odeum.errors import InputError, Interrupted
 
@@ -36,14 +36,14 @@ def toml(document: Document) -> str:
     return encodable("case", tomli_w.dumps(document))
 
 
-def read_case(path: Path) -> tuple[str, Document]:
+def load_case_text(path: Path) -> tuple[str, Document]:
     """The text of a case file, which is read once, as pipes can be; and its keys, none where it is no TOML, which is told
     by whoever reads the text for good."""
     content = None
     # Why it cannot be read is told by the extension. It would not hear Ctrl-C while it waits for a pipe.
     with suppress(OSError, ValueError), path.open("rb") as file:
         content = file.read(_odeum.LARGEST_CASE + 1)
-    return _odeum.read_case(path, content)
+    return _odeum.load_case_text(path, content)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ def solve(
     progress: Progress = None,
     results_on_gpu: bool = False,
 ) -> Solution:
-    """Integrates the systems of a case that was read. The caller tells of extrapolation."""
+    """Integrates the systems of a case that was read. The caller warns of extrapolation."""
     from odeum.runs import numbered
 
     states = tuple(opened.states)
@@ -187,7 +187,7 @@ def finished(
     raised: BaseException | None,
     systems: NDArray[np.uint64] | None = None,
 ) -> Solution:
-    """The solution, or what was raised on the way, with what was finished until then. The caller tells of
+    """The solution, or what was raised on the way, with what was finished until then. The caller warns of
     extrapolation."""
     from odeum.solution import Solution
     from odeum.solution_on_gpu import SolutionOnGpu
@@ -207,11 +207,11 @@ def finished(
 def warned(solution: Solution) -> Solution:
     """The solution, after a warning where its systems had states outside the data of their model."""
     if solution._has_data:
-        tell_of_extrapolation(solution.counts, "the solution", solution)
+        warn_of_extrapolation(solution.counts, "the solution", solution)
     return solution
 
 
-def tell_of_extrapolation(counts: Mapping[str, NDArray[np.uint32]], of: str, result: Any) -> None:
+def warn_of_extrapolation(counts: Mapping[str, NDArray[np.uint32]], of: str, result: Any) -> None:
     """Warns of systems with steps that ended where the data of their model do not reach, whose `counts` are those `of`
     something, once the `result` is there."""
     outside = counts["outside"]
@@ -221,4 +221,4 @@ def tell_of_extrapolation(counts: Mapping[str, NDArray[np.uint32]], of: str, res
             f"{count:,} of {outside.size:,} systems had states outside the model's data, for which it "
             "extrapolates, as temperatures beyond its polynomials"
         )
-        tell_findings([("warning", found, "", "", "", f'counts["outside"] of {of} has the steps')], result)
+        raise_and_warn([("warning", found, "", "", "", f'counts["outside"] of {of} has the steps')], result)

@@ -7,14 +7,15 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from odeum import _odeum
 from odeum.errors import InputError, OdeumWarning
 
 # Severity, message, place, field, found, remedy.
-Told = tuple[str, str, str, str, str, str]
+FindingTuple = tuple[str, str, str, str, str, str]
 
 
-def _sentence(told: Told) -> str:
-    _, message, place, field, found, remedy = told
+def _sentence(finding: FindingTuple) -> str:
+    _, message, place, field, found, remedy = finding
     named = not field or f"`{field}`" in message or message.startswith(f"{field}: ")
     words = message if named else f"`{field}`: {message}"
     if found and found not in words:
@@ -27,7 +28,7 @@ def _sentence(told: Told) -> str:
 
 def _is_own(place: str) -> bool:
     """Whether a place is in a case that this package wrote: a line of it, or the whole."""
-    return place == "case" or place.startswith("case:")
+    return place == _odeum.OWN_CASE or place.startswith(f"{_odeum.OWN_CASE}:")
 
 
 def _known(place: str) -> str:
@@ -35,26 +36,26 @@ def _known(place: str) -> str:
     return "" if _is_own(place) else place
 
 
-def _on_one_line(told: Told) -> Told:
+def _on_one_line(finding: FindingTuple) -> FindingTuple:
     """Lists of a case that this package wrote, an element on each line of it, as they were given."""
-    severity, message, place, field, found, remedy = told
+    severity, message, place, field, found, remedy = finding
     if _is_own(place):
         found = re.sub(r",?⏎ *\]", "]", found)
         found = re.sub(r"([\[,])⏎ *", lambda match: "[" if match[1] == "[" else ", ", found)
     return severity, message, place, field, found, remedy
 
 
-def tell(all_told: Sequence[Told], result: Any = None) -> None:
+def raise_and_warn(findings: Sequence[FindingTuple], result: Any = None) -> None:
     """Warns of the warnings, and raises the errors as one `InputError`.
 
     A caller that has computed a result before gives it: filters may make errors of warnings, and what is done is not to
     be lost, nor to be done twice.
     """
-    all_told = [_on_one_line(told) for told in all_told]
-    for told in all_told:
-        if told[0] == "warning":
+    findings = [_on_one_line(finding) for finding in findings]
+    for finding in findings:
+        if finding[0] == "warning":
             try:
-                warnings.warn(_sentence(told), OdeumWarning, stacklevel=_depth())
+                warnings.warn(_sentence(finding), OdeumWarning, stacklevel=_depth())
             except OdeumWarning as warning:
                 if result is not None:
                     warning.result = result
@@ -62,10 +63,10 @@ def tell(all_told: Sequence[Told], result: Any = None) -> None:
                         "The call has done what it was asked for: `result` of this warning has what was computed."
                     )
                 raise
-    errors = [told for told in all_told if told[0] == "error"]
+    errors = [finding for finding in findings if finding[0] == "error"]
     if errors:
         _, message, place, field, found, remedy = errors[0]
-        sentences = [_sentence(told) for told in errors]
+        sentences = [_sentence(finding) for finding in errors]
         raise InputError(field or _known(place), found or message, remedy, "\n".join(sentences))
 
 

@@ -22,8 +22,10 @@ __all__ = [
     "GpuArray",
     "Integrator",
     "LARGEST_CASE",
+    "MOST_THREADS",
     "Mechanism",
     "NEGATIVE_LEAST",
+    "OWN_CASE",
     "Pasr",
     "SUM_TOLERANCE",
     "Session",
@@ -35,8 +37,8 @@ __all__ = [
     "counts",
     "defaults",
     "free_memory",
+    "load_case_text",
     "methods",
-    "read_case",
     "statuses",
     "time_after",
 ]
@@ -44,7 +46,9 @@ __all__ = [
 __version__: str
 ATM: float
 LARGEST_CASE: int
+MOST_THREADS: int
 NEGATIVE_LEAST: float
+OWN_CASE: str
 SUM_TOLERANCE: float
 
 def command(arguments: Sequence[str | bytes | PathLike[str]]) -> int: ...
@@ -52,7 +56,7 @@ def statuses() -> list[tuple[str, bool, str]]: ...
 def methods() -> list[str]: ...
 def counts() -> list[str]: ...
 def defaults() -> dict[str, Any]: ...
-def read_case(path: str | PathLike[str], content: bytes | None = None) -> tuple[str, dict[str, Any]]: ...
+def load_case_text(path: str | PathLike[str], content: bytes | None = None) -> tuple[str, dict[str, Any]]: ...
 def time_after(t: float, n: int, interval: float) -> float: ...
 def free_memory() -> tuple[int, str] | None: ...
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from odeum import _odeum
 from odeum._case import Document
 from odeum._convert import finite, is_whole, number, whole
 from odeum.errors import InputError
@@ -84,14 +85,11 @@ _OF_ONE_METHOD = ("growth_limit", "max_stages", "spectral_radius")
 # A span for a case whose solver is given others later: no step size is too small to reach its end.
 SHORT_SPAN = (0.0, 1e-30)
 
-# As many as case files may ask for.
-MOST_THREADS = 65_536
-
 
 def threads(options: dict[str, Any]) -> int | None:
     """Takes the number of threads out of the options."""
     value = options.pop("threads", None)
-    return None if value is None else whole("threads", value, 1, MOST_THREADS)
+    return None if value is None else whole("threads", value, 1, _odeum.MOST_THREADS)
 
 
 def has_atol(options: Mapping[str, Any]) -> bool:

@@ -15,13 +15,13 @@ _Raw = TypeVar("_Raw")
 
 
 def check(progress: Progress) -> None:
-    """Refuses what nothing can be told to."""
+    """Refuses what progress cannot be reported to."""
     if not (isinstance(progress, bool | None) or callable(progress)):
         raise InputError("progress", repr(progress), "give True, False or a callable of (done, total)")
 
 
 @contextmanager
-def told(progress: Progress, total: float, unit: str) -> Iterator[Callable[[float], object] | None]:
+def callback_of(progress: Progress, total: float, unit: str) -> Iterator[Callable[[float], object] | None]:
     """What the extension calls with the count of what is done; `None` where nobody listens.
 
     Who gets it calls it with `total` at the end, if that was reached.
@@ -49,14 +49,14 @@ def watched(
     work: Callable[..., tuple[_Raw, BaseException | None]],
     *more: Any,
 ) -> tuple[_Raw, BaseException | None]:
-    """What work that is told of gives, and what a signal or `progress` raised meanwhile, at its end too."""
+    """What work whose progress is reported gives, and what a signal or `progress` raised meanwhile, at its end too."""
     given: list[tuple[_Raw, BaseException | None]] = []
     try:
-        with told(progress, total, unit) as tell:
+        with callback_of(progress, total, unit) as report:
             # In one call of the interpreter's own: what a signal raises at the end comes when the results are kept.
-            given.extend(map(work, [tell], *([each] for each in more)))
-            if tell is not None and given[0][1] is None:
-                tell(total)
+            given.extend(map(work, [report], *([each] for each in more)))
+            if report is not None and given[0][1] is None:
+                report(total)
     except BaseException as error:
         if not given:
             raise

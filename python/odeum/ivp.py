@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _options
-from odeum._case import finished, tell_of_extrapolation
+from odeum._case import finished, warn_of_extrapolation
 from odeum._convert import Floats, finite, flag, not_lost, numbers, single
 from odeum._labels import order, refuse_other_batches
 from odeum._progress import Progress
@@ -248,7 +248,7 @@ def solve_ivp(
     solution = finished(case, system.title, system.states, named(axes, system.states), raw, raised)
     result = _result(solution, t_span, times, ends, batch)
     if solution._has_data:
-        tell_of_extrapolation(solution.counts, "the solution", result)
+        warn_of_extrapolation(solution.counts, "the solution", result)
     return result
 
 

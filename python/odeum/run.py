@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._case import EnsembleCase, read_case, solve, warned
+from odeum._case import EnsembleCase, load_case_text, solve, warned
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.solution import Solution
@@ -36,7 +36,7 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
     """
     threads = _options.threads({"threads": threads})
     path = Path(path)
-    text, keys = read_case(path)
+    text, keys = load_case_text(path)
     if "grid" in keys:
         raise InputError("path", "a case of fields", "open it by odeum.Simulation.from_case")
     _nvrtc.load_for(keys)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum, _options
-from odeum._case import tell_of_extrapolation
+from odeum._case import warn_of_extrapolation
 from odeum._convert import Floats, finite, single
 from odeum._ended import Ended
 from odeum._fixed import Fixed
@@ -49,7 +49,7 @@ class Session(Fixed, Ended):
 
     _raw: _odeum.Session
     _is_single: bool
-    _has_told: bool
+    _has_warned: bool
 
     def __init__(self) -> None:
         raise TypeError("sessions are made by `Runs.session`")
@@ -71,7 +71,7 @@ class Session(Fixed, Ended):
         session = cls.__new__(cls)
         session._raw = raw
         session._is_single = is_single
-        session._has_told = False
+        session._has_warned = False
         session.state_names = states
         session.axes = tuple(axes)
         session._status = np.full(systems, NOT_RUN, np.uint8)
@@ -114,10 +114,10 @@ class Session(Fixed, Ended):
             self._status = np.full(len(self), NOT_RUN, np.uint8)
             raise
         # Asked first, as the counts of all systems would come from the GPU.
-        if not self._has_told and self._raw.came_outside:
+        if not self._has_warned and self._raw.came_outside:
             counts = self.counts
-            self._has_told = bool(counts["outside"].any())
-            tell_of_extrapolation(counts, "the session, after each advance,", self.status)
+            self._has_warned = bool(counts["outside"].any())
+            warn_of_extrapolation(counts, "the session, after each advance,", self.status)
         return self.status
 
     @property

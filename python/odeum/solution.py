@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum, _options
-from odeum._case import EnsembleCase, tell_of_extrapolation
+from odeum._case import EnsembleCase, warn_of_extrapolation
 from odeum._case import solve as solve_case
 from odeum._convert import Floats
 from odeum._ended import Ended
-from odeum._findings import Told, tell
+from odeum._findings import FindingTuple, raise_and_warn
 from odeum._progress import Progress, check
 from odeum.errors import InputError, SolveError
 from odeum.statuses import NOT_RUN, STATUSES, is_success
@@ -155,9 +155,9 @@ class Solution(Ended):
             joined.axes = (numbered(numbers, joined.state_names),)
         joined.busy_lanes = None
         # What a part says is of its systems alone, but for those that it lacks.
-        told = [(part, text) for part in parts for text in part.warnings if text != part._missing()]
-        joined.warnings = tuple(f"{part._extent()}: {text}" if parts[1:] else text for part, text in told)
-        remarks: list[Told] = []
+        texts = [(part, text) for part in parts for text in part.warnings if text != part._missing()]
+        joined.warnings = tuple(f"{part._extent()}: {text}" if parts[1:] else text for part, text in texts)
+        remarks: list[FindingTuple] = []
         if found := joined._missing():
             remedy = f"join all parts; axis `{joined.axes[0].name}` has the numbers of those that are there"
             remarks.append(("warning", found, "", "solutions", "", remedy))
@@ -170,7 +170,7 @@ class Solution(Ended):
             remedy = "`case_text` has those of the first, and so has `retry` for what it is not given"
             remarks.append(("warning", found, "", "solutions", "", remedy))
             joined.warnings += (found,)
-        tell(remarks, joined)
+        raise_and_warn(remarks, joined)
         return joined
 
     def _extent(self) -> str:
@@ -289,11 +289,11 @@ class Solution(Ended):
         merged._stats[failed] = again._stats
         merged._case = case
         others = case.other_options(self._case)
-        told = f"{len(failed):,} of {len(self):,} systems were integrated again"
-        told += f", with other options than before: {', '.join(others)}" if others else ""
-        merged.warnings = tuple(dict.fromkeys((*self.warnings, *again.warnings, told)))
+        remark = f"{len(failed):,} of {len(self):,} systems were integrated again"
+        remark += f", with other options than before: {', '.join(others)}" if others else ""
+        merged.warnings = tuple(dict.fromkeys((*self.warnings, *again.warnings, remark)))
         if again._has_data:
-            tell_of_extrapolation(again.counts, "the solution", merged)
+            warn_of_extrapolation(again.counts, "the solution", merged)
         return merged
 
     # Where results go

@@ -72,19 +72,20 @@ def test_a_simulation_past_the_next_state_of_its_run_is_told():
 
 
 def test_an_argument_is_named_once():
-    from odeum._findings import tell
+    from odeum._findings import raise_and_warn
 
     with pytest.raises(od.InputError, match=r"^end: must be finite \(found 0.2\)$"):
-        tell([("error", "end: must be finite", "", "end", "0.2", "")])
+        raise_and_warn([("error", "end: must be finite", "", "end", "0.2", "")])
 
 
 def test_a_case_in_memory_has_no_place():
     """What is wrong with the whole of it has its name alone, and messages began with `case:`."""
-    from odeum._findings import tell
+    from odeum import _odeum
+    from odeum._findings import raise_and_warn
 
-    for place in ("case", "case:3:1"):
+    for place in (_odeum.OWN_CASE, f"{_odeum.OWN_CASE}:3:1"):
         with pytest.raises(od.InputError, match="^`time.step`: nothing limits"):
-            tell([("error", "nothing limits the step", place, "time.step", "", "give it")])
+            raise_and_warn([("error", "nothing limits the step", place, "time.step", "", "give it")])
 
 
 def _mean_or_error(sim, results):

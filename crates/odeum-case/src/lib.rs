@@ -46,9 +46,9 @@ pub mod suggest;
 pub use case::{
     Axis, COPIES, Case, CellArray, Colours, ColumnTarget, Columns, Described, EnsembleSpec, Every,
     FieldCase, FieldOutput, FieldTime, Given, Initial, Isosurface, LARGEST_CASE, Level, Line,
-    MethodSpec, OutputSpec, Perturbation, Precision, Range, RunSpec, Series, Slice, SourceSpan,
-    SourceSpans, Structure, TableData, TimeSpec, Until, Values, read, read_field_text, read_source,
-    read_text, source, too_large,
+    MOST_THREADS, MethodSpec, OutputSpec, Perturbation, Precision, Range, RunSpec, Series, Slice,
+    SourceSpan, SourceSpans, Structure, TableData, TimeSpec, Until, Values, read, read_field_text,
+    read_source, read_text, source, too_large,
 };
 pub use field_plan::{FieldPlan, Prepared};
 pub use members::Members;

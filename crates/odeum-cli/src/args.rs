@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::{Parser, Subcommand};
-use odeum_case::device;
+use odeum_case::{MOST_THREADS, device};
 use odeum_kinetics::read::Selection;
 use odeum_ode::Device;
 use std::path::PathBuf;
@@ -331,8 +331,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(n @ 1..=65_536) => Ok(n),
-        _ => Err("give a number of threads from 1 to 65536".to_owned()),
+        Ok(n @ 1..=MOST_THREADS) => Ok(n),
+        _ => Err(format!("give a number of threads from 1 to {MOST_THREADS}")),
     }
 }
 

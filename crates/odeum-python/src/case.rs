@@ -2,7 +2,8 @@
 
 use crate::array::{Array, Element};
 use crate::buffer::numbers;
-use crate::failure::{raise, tell};
+use crate::document::OWN_CASE;
+use crate::failure::{raise, raise_and_warn};
 use crate::given::{GivenSystems, put_back};
 use crate::session::Session;
 use crate::solution::{Arrays, Solution};
@@ -49,11 +50,11 @@ impl Case {
             PyResult::Ok(Columns { names, values: values? })
         };
         let table = table.map(columns).transpose()?;
-        let source = Source::new("case", text);
+        let source = Source::new(OWN_CASE, text);
         let findings = Findings::default();
         let given = Given { table, mechanisms, ..Given::default() };
         let case = odeum_case::read_text(&source, &folder.join("case.toml"), given, &findings);
-        tell(py, &findings)?;
+        raise_and_warn(py, &findings)?;
         Case::of(case, threads)
     }
 
@@ -64,7 +65,7 @@ impl Case {
         let findings = Findings::default();
         let source = Source::new(path.display().to_string(), text);
         let described = odeum_case::read_source(&source, &path, None, &findings);
-        tell(py, &findings)?;
+        raise_and_warn(py, &findings)?;
         match described {
             Some(Described::Field(_)) => {
                 Err(PyValueError::new_err("this case is of fields on a grid"))
@@ -247,7 +248,7 @@ impl Case {
         let findings = Findings::default();
         let plan = Plan::new(&self.case, &self.overrides, &findings);
         if plan.is_none() || self.shape.get().is_none() {
-            tell(py, &findings)?;
+            raise_and_warn(py, &findings)?;
         }
         let plan = plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))?;
         self.shape.get_or_init(|| plan.members.shape().to_vec());
@@ -258,7 +259,7 @@ impl Case {
     fn refuse_idle_span(&self, py: Python<'_>) -> PyResult<()> {
         let findings = Findings::default();
         self.case.idle_span().into_iter().for_each(|error| findings.push(error));
-        tell(py, &findings)
+        raise_and_warn(py, &findings)
     }
 
     /// Names and lengths of the axes.

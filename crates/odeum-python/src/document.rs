@@ -1,6 +1,6 @@
 //! Case files as Python has them: their keys, and what holds where they do not say it.
 
-use crate::failure::tell;
+use crate::failure::raise_and_warn;
 use odeum_case::{RunSpec, TimeSpec};
 use odeum_io::Findings;
 use odeum_ode::{FirstStep, Norm, Options, Tolerance};
@@ -10,18 +10,21 @@ use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 
+/// What a case that the package wrote is called: its lines mean nothing to a reader. No file is likely to have the name.
+pub(crate) const OWN_CASE: &str = "<case>";
+
 /// The text of a case file, of `content` where its bytes were read, and its keys. A text that is no TOML has none, which
 /// is told by whoever reads the case.
 #[pyfunction]
 #[pyo3(signature = (path, content = None))]
-pub(crate) fn read_case<'py>(
+pub(crate) fn load_case_text<'py>(
     py: Python<'py>,
     path: PathBuf,
     content: Option<&[u8]>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let findings = Findings::default();
     let source = odeum_case::source(&path, content.map(<[u8]>::to_vec), &findings);
-    tell(py, &findings)?;
+    raise_and_warn(py, &findings)?;
     let text = source.map_or(String::new(), |source| source.text().to_owned());
     let keys = match DeTable::parse(&text) {
         Ok(document) => table(py, document.get_ref())?,

@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 /// Severity, sentence, place, field, found and remedy of a finding.
-type Told = (&'static str, String, String, String, String, String);
+type FindingTuple = (&'static str, String, String, String, String, String);
 
-fn told(finding: &Finding) -> Told {
+fn tuple_of(finding: &Finding) -> FindingTuple {
     let severity = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -27,13 +27,13 @@ fn told(finding: &Finding) -> Told {
 }
 
 /// Raises the errors among the findings as one exception, and warns of the rest.
-pub(crate) fn tell(py: Python<'_>, findings: &Findings) -> PyResult<()> {
+pub(crate) fn raise_and_warn(py: Python<'_>, findings: &Findings) -> PyResult<()> {
     let all = findings.take();
     if all.is_empty() {
         return Ok(());
     }
-    let told: Vec<Told> = all.iter().map(told).collect();
-    py.import("odeum._findings")?.call_method1("tell", (told,)).map(|_| ())
+    let tuples: Vec<FindingTuple> = all.iter().map(tuple_of).collect();
+    py.import("odeum._findings")?.call_method1("raise_and_warn", (tuples,)).map(|_| ())
 }
 
 /// An exception for what the library refused or could not do.

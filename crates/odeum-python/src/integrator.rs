@@ -2,7 +2,8 @@
 
 use crate::array::Array;
 use crate::buffer::View;
-use crate::failure::{raise, tell};
+use crate::document::OWN_CASE;
+use crate::failure::{raise, raise_and_warn};
 use crate::gpu_array::GpuArray;
 use crate::on_gpu::{AS_THEY_WERE, Arrays as GpuArrays, OnGpu};
 use crate::watch::watch;
@@ -86,16 +87,16 @@ impl Integrator {
         threads: Option<usize>,
     ) -> PyResult<Integrator> {
         let findings = Findings::default();
-        let source = Source::new("case", text);
+        let source = Source::new(OWN_CASE, text);
         let given = Given { mechanisms, ..Given::default() };
         let case = odeum_case::read_text(&source, &folder.join("case.toml"), given, &findings);
-        tell(py, &findings)?;
+        raise_and_warn(py, &findings)?;
         let case = case.ok_or_else(|| PyValueError::new_err("the case cannot be read"))?;
         let Start::Gas(gas) = &case.model.start else {
             return Err(PyValueError::new_err("the case has no mechanism"));
         };
         let plan = Plan::new(&case, &Overrides { device: None, threads }, &findings);
-        tell(py, &findings)?;
+        raise_and_warn(py, &findings)?;
         let plan = plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))?;
         let (rhs, method) = (&case.model.rhs, &case.method.method);
         let solver = Solver::new(rhs, method, &plan.device, &plan.options);

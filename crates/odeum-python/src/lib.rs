@@ -41,7 +41,7 @@ mod _odeum {
     #[pymodule_export]
     use crate::case::Case;
     #[pymodule_export]
-    use crate::document::{defaults, read_case};
+    use crate::document::{defaults, load_case_text};
     #[pymodule_export]
     use crate::gpu_array::GpuArray;
     #[pymodule_export]
@@ -64,7 +64,9 @@ mod _odeum {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("ATM", odeum_kinetics::constants::ONE_ATM)?;
         module.add("LARGEST_CASE", odeum_case::LARGEST_CASE)?;
+        module.add("MOST_THREADS", odeum_case::MOST_THREADS)?;
         module.add("NEGATIVE_LEAST", odeum_case::gas::NEGATIVE_LEAST)?;
+        module.add("OWN_CASE", crate::document::OWN_CASE)?;
         module.add("SUM_TOLERANCE", odeum_case::gas::SUM_TOLERANCE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

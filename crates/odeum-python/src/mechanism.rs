@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::buffer::View;
-use crate::failure::{raise, tell};
+use crate::failure::{raise, raise_and_warn};
 use crate::properties::{self, Gas};
 use crate::watch::watch;
 use odeum_case::mechanism::{self, Read};
@@ -208,7 +208,7 @@ impl Mechanism {
                 None
             }
         };
-        tell(py, &findings)?;
+        raise_and_warn(py, &findings)?;
         let (kinetics, mechanism) =
             read.ok_or_else(|| PyValueError::new_err("the mechanism cannot be read"))?;
         Ok(Mechanism { kinetics: Arc::new(kinetics), mechanism })

@@ -1,7 +1,7 @@
 //! States of partially stirred reactors, as arrays.
 
 use crate::array::Array;
-use crate::failure::{exception, tell};
+use crate::failure::{exception, raise_and_warn};
 use crate::mechanism::Mechanism;
 use crate::watch::watched;
 use odeum_cli::pasr::{Database, Plan};
@@ -78,7 +78,7 @@ fn refused(py: Python<'_>, mut finding: Finding) -> PyErr {
     });
     let findings = Findings::default();
     findings.push(finding);
-    match tell(py, &findings) {
+    match raise_and_warn(py, &findings) {
         Err(error) => error,
         Ok(()) => PyRuntimeError::new_err("options were refused without a reason"),
     }

@@ -2,7 +2,8 @@
 
 use crate::array::Array;
 use crate::buffer::cells;
-use crate::failure::{exception, raise, tell};
+use crate::document::OWN_CASE;
+use crate::failure::{exception, raise, raise_and_warn};
 use crate::running::{Limits, Running, Signals, Trouble, make};
 use crate::worker::Worker;
 use odeum_case::field_ending::{failed, not_stable};
@@ -42,14 +43,14 @@ impl Simulation {
     ) -> PyResult<Simulation> {
         let arrays = arrays.into_iter().map(|(name, array)| Ok((name, cells(py, &array)?)));
         let given = Given { arrays: arrays.collect::<PyResult<_>>()?, ..Given::default() };
-        let source = Source::new("case", text);
+        let source = Source::new(OWN_CASE, text);
         let (case, findings) = py.detach(|| {
             let findings = Findings::default();
             let path = folder.join("case.toml");
             let case = odeum_case::read_field_text(&source, &path, &given, &findings);
             (case, findings.take())
         });
-        told(py, findings)?;
+        raise_and_warn_of(py, findings)?;
         Simulation::of(py, case, given.arrays)
     }
 
@@ -69,7 +70,7 @@ impl Simulation {
         let findings = Findings::default();
         let source = Source::new(path.display().to_string(), text);
         let described = odeum_case::read_source(&source, &path, device.as_ref(), &findings);
-        told(py, findings.take())?;
+        raise_and_warn_of(py, findings.take())?;
         let mut case = match described {
             Some(Described::Field(case)) => Some(case),
             Some(Described::Ensemble(_)) => {
@@ -265,7 +266,7 @@ impl Simulation {
             Err(Trouble::Case(finding)) => return Err(wrong(py, finding)),
             Err(Trouble::Library(error)) => return Err(refused(py, &case, error)),
         };
-        told(py, warnings.try_iter().collect())?;
+        raise_and_warn_of(py, warnings.try_iter().collect())?;
         Ok(Simulation { case, arrays, signals, worker })
     }
 
@@ -316,15 +317,15 @@ fn lent(numbers: Numbers, shape: &[usize]) -> Array {
 }
 
 /// Raises the errors among some findings, and warns of the rest.
-fn told(py: Python<'_>, all: Vec<Finding>) -> PyResult<()> {
+fn raise_and_warn_of(py: Python<'_>, all: Vec<Finding>) -> PyResult<()> {
     let findings = Findings::default();
     all.into_iter().for_each(|finding| findings.push(finding));
-    tell(py, &findings)
+    raise_and_warn(py, &findings)
 }
 
 /// An exception for something that is wrong.
 fn wrong(py: Python<'_>, finding: Finding) -> PyErr {
-    match told(py, vec![finding]) {
+    match raise_and_warn_of(py, vec![finding]) {
         Err(error) => error,
         Ok(()) => PyValueError::new_err("the case cannot be run"),
     }

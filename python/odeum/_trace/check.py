@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odeum._findings import tell
+from odeum._findings import raise_and_warn
 from odeum._trace.operations import (
     ABSOLUTE,
     COMPARISON,
@@ -174,7 +174,7 @@ def _sample(
         if is_wrong:
             raise InputError("f", f"{gave}, in every call with numbers", _NUMBERS)
         message = f"could not be compared with its equations: at more than {_TRIES} points it gave {gave}"
-        tell([("warning", message, "", "f", "", "check=False leaves the comparison out")])
+        raise_and_warn([("warning", message, "", "f", "", "check=False leaves the comparison out")])
     return np.array(points), np.array(results), np.array(is_far)
 
 

@@ -50,4 +50,4 @@ def advance(states: Any, dt: float, *, kind: str = "constant pressure", **option
     extra = {name: np.asarray(values)[()] for name, values in extra.items()}
     after = type(states)(phase, shape, extra=extra)
     after.TPY = T, p, Y
-    return chem._told(after)
+    return chem._warned(after)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odeum import _nvrtc, _odeum, _options
 from odeum._case import toml
 from odeum._convert import Floats, number, numbers, refuse_stripped, whole
-from odeum._findings import tell
+from odeum._findings import raise_and_warn
 from odeum._fixed import Fixed
 from odeum._labels import order, refuse_other_batches
 from odeum.chemistry import _gpu
@@ -120,7 +120,7 @@ class Integrator(Fixed):
         self.kind = kind
         self._updates_p = kind == "constant volume"
         self._species_axis = species_axis
-        self._has_told: set[str] = set()
+        self._has_warned: set[str] = set()
         # How far outside the data cells might start in the last call [K].
         self._margin = 0.0
         self._is_made = type(self) is Integrator
@@ -177,7 +177,7 @@ class Integrator(Fixed):
             Ctrl-C. The arrays are as they were then, unless it comes while their new numbers are written, which takes
             little of the time.
         """
-        return self._told(self._in_place(T, p, Y, dt))
+        return self._warned(self._in_place(T, p, Y, dt))
 
     def _in_place(self, T: Floats, p: Any, Y: Floats, dt: float) -> NDArray[np.uint8]:
         """As `advance`; the caller tells of what is outside the data."""
@@ -228,14 +228,14 @@ class Integrator(Fixed):
             p = copied(p) if np.ndim(p) > 0 else _gpu.filled(new_T, number("p", p))
         new = new_T, p, new_Y
         if on_gpu:
-            return self._told((*new, self._advance_on_gpu(*new, _positive(dt), own=True)))
+            return self._warned((*new, self._advance_on_gpu(*new, _positive(dt), own=True)))
         status = self._in_place(*new, dt)
         if _gpu.is_of_jax(T):
             import jax.numpy
 
             new_T, p, new_Y = (jax.numpy.asarray(array) for array in new)
             new = new_T, p, new_Y
-        return self._told((*new, status))
+        return self._warned((*new, status))
 
     def _refuse_other_labels(self, T: Any, p: Any, Y: Any) -> None:
         """Refuses arrays of pandas and xarray whose labels are others than those of their places."""
@@ -264,22 +264,22 @@ class Integrator(Fixed):
         self._margin = self._raw.temperature_margin
         return np.asarray(self._raw.advance_on_gpu(t, q, pressure, self._updates_p, y, dt))
 
-    def _told(self, result: _Result) -> _Result:
+    def _warned(self, result: _Result) -> _Result:
         """The result of a call, after a warning of what is outside the data, once for each of two reasons."""
         low, high = self.mechanism.temperature_bounds
         data = f"the thermodynamic data, {low:g} to {high:g} K"
-        if self._raw.came_outside and "came" not in self._has_told:
-            self._has_told.add("came")
+        if self._raw.came_outside and "came" not in self._has_warned:
+            self._has_warned.add("came")
             count = int(np.count_nonzero(self.stats["outside"]))
             words = f"{count:,} of {self.cells:,} cells had states outside {data}, which are extrapolated"
             remedy = '`stats["outside"]` of the integrator has the steps of the last call; other calls are not told of'
-            tell([("warning", words, "", "", "", remedy)], result)
+            raise_and_warn([("warning", words, "", "", "", remedy)], result)
         cell = self._raw.first_outside
-        if cell is not None and "start" not in self._has_told:
-            self._has_told.add("start")
+        if cell is not None and "start" not in self._has_warned:
+            self._has_warned.add("start")
             words = f"cell {cell:,} stays as it is (`invalid start`): it is more than {self._margin:g} K outside {data}"
             remedy = "give a larger `temperature_margin` to extrapolate them; other cells and calls are not told of"
-            tell([("warning", words, "", "", "", remedy)], result)
+            raise_and_warn([("warning", words, "", "", "", remedy)], result)
         return result
 
     def _one_pressure(self, p: Any) -> float:

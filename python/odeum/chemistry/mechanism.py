@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odeum import _odeum
 from odeum._convert import Floats, encodable, finite, positive, text
 from odeum._files import beside
-from odeum._findings import Told, tell
+from odeum._findings import FindingTuple, raise_and_warn
 from odeum._fixed import Fixed
 from odeum._labels import refuse_other_batches
 from odeum.chemistry.composition import Composition, amounts, check_sums, scaled, small_negatives_as_zero
@@ -357,7 +357,7 @@ class Mechanism(Fixed):
         T, p, Y, batch = self._states(T, p, small_negatives_as_zero(self._fractions(Y)))
         found, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, Y)
         temperatures = np.asarray(found)
-        remarks: list[Told] = []
+        remarks: list[FindingTuple] = []
         if failure is not None:
             number, message, is_input = failure
             place = tuple(int(k) for k in np.unravel_index(number, batch)) if batch else ()
@@ -381,7 +381,7 @@ class Mechanism(Fixed):
         states = GasState(
             temperatures.reshape(batch)[()], p.reshape(batch)[()], np.asarray(fractions).reshape(shape)
         )
-        tell(remarks, states)
+        raise_and_warn(remarks, states)
         return states
 
     # Reactors

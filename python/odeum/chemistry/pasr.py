@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from odeum import _odeum
 from odeum._convert import Floats, encodable, flag, number, numbers, positive, whole
-from odeum._findings import tell as tell_findings
-from odeum._options import MOST_THREADS
-from odeum._progress import Progress, told
+from odeum._findings import raise_and_warn
+from odeum._progress import Progress, callback_of
 from odeum.chemistry.composition import Composition, by_name, small_negatives_as_zero
 from odeum.chemistry.mechanism import Mechanism, checked
 from odeum.errors import InputError
@@ -98,20 +97,20 @@ def pasr(
         "--tau-mix": None if tau_mix is None else repr(number("tau_mix", tau_mix)),
         "--tau-pair": None if tau_pair is None else repr(number("tau_pair", tau_pair)),
         "--seed": str(whole("seed", seed, 0, 2**64 - 1)),
-        "--threads": None if threads is None else str(whole("threads", threads, 1, MOST_THREADS)),
+        "--threads": None if threads is None else str(whole("threads", threads, 1, _odeum.MOST_THREADS)),
     }
     arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
     raw = _odeum.Pasr(mechanism._raw, arguments + ([] if flag("premixed", premixed) else ["--non-premixed"]))
-    with told(progress, raw.steps, "steps") as tell:
-        T, p, Y, t, run = map(np.asarray, raw.run(tell))
-        if tell is not None:
-            tell(raw.steps)
+    with callback_of(progress, raw.steps, "steps") as report:
+        T, p, Y, t, run = map(np.asarray, raw.run(report))
+        if report is not None:
+            report(raw.steps)
     states = PasrStates(T, p, Y, t, run.astype(np.int64))
     outside = int(mechanism._outside_data(T).sum())
     if outside:
         low, high = mechanism.temperature_bounds
         words = f"{outside:,} states lie outside the thermodynamic data, {low:g} to {high:g} K, which are extrapolated"
-        tell_findings([("warning", words, "", "", "", "")], states)
+        raise_and_warn([("warning", words, "", "", "", "")], states)
     return states
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._case import Document, read_case
+from odeum._case import Document, load_case_text
 from odeum._convert import Floats
 from odeum._fixed import Fixed
 from odeum._progress import Progress
@@ -172,7 +172,7 @@ class Simulation(Fixed):
         """The simulation of a case file; `device` and `threads` take precedence over its own."""
         threads = _options.threads({"threads": threads})
         path = Path(path)
-        text, keys = read_case(path)
+        text, keys = load_case_text(path)
         _nvrtc.load_for({"run": {"device": device}} if device else keys)
         raw = _odeum.Simulation.read(path, text, device=device, threads=threads)
         simulation = cls.__new__(cls)
@@ -306,33 +306,33 @@ class Simulation(Fixed):
         return self._states(plan(self.t, self._document, until, every, times), progress)
 
     def _states(self, ends: Sequence[float], progress: Progress) -> Iterator[xarray.Dataset]:
-        with self._told(progress, ends[-1]) as tell:
+        with self._reported(progress, ends[-1]) as report:
             stands = "the next state is of this time, but the simulation stands at t = {}"
             for k, end in enumerate(ends):
                 end = times.to(self.t, end, "run", stands, "begin another run there", self._origin)
-                self._advance(end, ends[-1], tell, k > 0)
+                self._advance(end, ends[-1], report, k > 0)
                 yield self.state
 
     def _go(self, end: float, horizon: float | None, progress: Progress) -> None:
-        with self._told(progress, end) as tell:
-            self._advance(end, horizon, tell)
+        with self._reported(progress, end) as report:
+            self._advance(end, horizon, report)
 
     @contextmanager
-    def _told(self, progress: Progress, end: float) -> Iterator[Any]:
-        """What is told of the way to a time; Ctrl-C at any moment of it is `Interrupted`."""
+    def _reported(self, progress: Progress, end: float) -> Iterator[Any]:
+        """What is called with the times on the way to one; Ctrl-C at any moment of it is `Interrupted`."""
         try:
-            with times.bar(progress, self.t, end) as tell:
-                yield tell
+            with times.bar(progress, self.t, end) as report:
+                yield report
         except Interrupted:
             raise
         except KeyboardInterrupt as error:
             raise Interrupted(self) from error
 
-    def _advance(self, end: float, horizon: float | None, tell: Any, goes_on: bool = False) -> None:
+    def _advance(self, end: float, horizon: float | None, report: Any, goes_on: bool = False) -> None:
         given: list[tuple[bool, BaseException | None]] = []
         try:
             # In one call of the interpreter's own: what a signal raises at the end comes when it is known what was reached.
-            given.extend(map(self._raw.advance, [end], [horizon], [tell], [goes_on]))
+            given.extend(map(self._raw.advance, [end], [horizon], [report], [goes_on]))
         finally:
             if given and given[0][0]:
                 self._reached = self._raw.t, end

@@ -1,4 +1,4 @@
-"""Times to which simulations go, and what is told on the way."""
+"""Times to which simulations go, and what is reported on the way."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from odeum import _odeum
 from odeum._convert import finite, number
-from odeum._findings import tell
-from odeum._progress import Progress, told
+from odeum._findings import raise_and_warn
+from odeum._progress import Progress, callback_of
 from odeum.errors import InputError
 
 # A state that is nearer to the end than this part of an interval is that of the end.
@@ -99,7 +99,9 @@ def _usual(document: Mapping[str, Any]) -> Any:
     if isinstance(step, (int, float)) and "tolerance" not in time:
         return every["steps"] * step
     found = "output.every of the case counts steps whose size it does not give"
-    tell([("warning", found, "", "every", "", "say a time: every=1.0; there is a state at the end alone")])
+    raise_and_warn(
+        [("warning", found, "", "every", "", "say a time: every=1.0; there is a state at the end alone")]
+    )
     return None
 
 
@@ -110,7 +112,7 @@ def bar(progress: Progress, begin: float, end: float) -> Iterator[Callable[[floa
         yield lambda t: progress(t, end)
         progress(end, end)
         return
-    with told(progress, end - begin, "t") as tell:
-        yield None if tell is None else lambda t: tell(t - begin)
-        if tell is not None:
-            tell(end - begin)
+    with callback_of(progress, end - begin, "t") as report:
+        yield None if report is None else lambda t: report(t - begin)
+        if report is not None:
+            report(end - begin)

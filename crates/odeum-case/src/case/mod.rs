@@ -27,7 +27,7 @@ pub use field::{
 pub use given::{CellArray, Given};
 pub use method::MethodSpec;
 pub use range::{Range, Values};
-pub use run::{OutputSpec, Precision, RunSpec};
+pub use run::{MOST_THREADS, OutputSpec, Precision, RunSpec};
 pub use source_spans::SourceSpans;
 pub use table::{ColumnTarget, Columns, TableData};
 pub use time::{Level, TimeSpec, Until};

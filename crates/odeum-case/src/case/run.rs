@@ -65,6 +65,9 @@ pub struct RunSpec {
     pub batch: usize,
 }
 
+/// Most threads that a case, or whoever runs it, may ask for.
+pub const MOST_THREADS: usize = 65_536;
+
 /// Systems between two entries of the checkpoint unless the case says otherwise: about a second
 /// of a common ensemble on two cores, and enough to fill a GPU.
 const BATCH: usize = 65_536;
@@ -103,7 +106,7 @@ fn read_machine(
     });
     let threads = section.get("threads").map_or(Some(None), |field| {
         source_spans.put("threads", field.source_span());
-        field.whole(1, 65_536).map(|threads| Some(threads as usize))
+        field.whole(1, MOST_THREADS as u64).map(|threads| Some(threads as usize))
     });
     let device = section.get("device").map_or(Some(Device::cpu()), |field| {
         source_spans.put("device", field.source_span());
