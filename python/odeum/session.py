@@ -105,7 +105,9 @@ class Session(Fixed, Ended):
         """
         start, end = _options.start_and_end(span)
         try:
-            self._status = np.asarray(self._raw.advance((start, end)))
+            # Asked here, as the counts of all systems would come from the GPU.
+            status, came_outside = self._raw.advance((start, end), not self._has_warned)
+            self._status = np.asarray(status)
         except InputError:
             # A span that was refused: nothing has been done.
             raise
@@ -113,8 +115,7 @@ class Session(Fixed, Ended):
             # Those of the advance before would be taken for those of this one.
             self._status = np.full(len(self), NOT_RUN, np.uint8)
             raise
-        # Asked first, as the counts of all systems would come from the GPU.
-        if not self._has_warned and self._raw.came_outside:
+        if came_outside:
             counts = self.counts
             self._has_warned = bool(counts["outside"].any())
             warn_of_extrapolation(counts, "the session, after each advance,", self.status)

@@ -8,6 +8,8 @@ import gc
 import pickle
 import re
 import signal
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -148,7 +150,7 @@ def test_what_failed_says_why_and_costs_no_neighbour():
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, TimeoutError, SystemExit, od.DeviceError])
 def test_after_an_advance_that_raised_no_system_counts_as_ended(raised):
     class Stopped:
-        def advance(self, span):
+        def advance(self, span, looks_outside):
             raise raised
 
     session = runs().session()
@@ -381,6 +383,23 @@ def test_counts_stay_on_the_device_while_all_lie_within_the_data(monkeypatch):
     session = gas.reactor("constant volume").sweep(T=[1200.0], fuel="H2", oxidizer="O2:1").session()
     monkeypatch.setattr(od.Session, "counts", property(lambda session: pytest.fail("counts were asked for")))
     assert not session.advance((0, 1e-6)).any()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+def test_copies_on_the_cpu_take_no_thread():
+    """Each started one, for longer than it takes to copy."""
+    script = """
+import resource, odeum as od
+session = od.System.from_text({"x": "-x"}, states={"x": 1.0}).sweep(x=[1.0, 2.0]).session()
+session.advance((0.0, 1.0))
+states, counts = session.states, session.counts
+size = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10
+# No room for the stack of another thread.
+resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20), resource.RLIM_INFINITY))
+session.states = 2.0 * session.states
+assert (session.states == 2.0 * states).all() and (session.counts["nfev"] == counts["nfev"]).all()
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_an_advance_begins_with_the_step_size_of_the_one_before():

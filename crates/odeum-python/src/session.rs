@@ -5,7 +5,7 @@ use crate::buffer::numbers;
 use crate::failure::raise;
 use crate::gpu_array::GpuArray;
 use crate::ours::Ours;
-use crate::watch::watch;
+use crate::watch::{at_once, watch};
 use odeum_ode::{Compiled, Error, Monitor, Stats, Status};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyRuntimeError;
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// What a thread of ours does with it, which hears Ctrl-C, once whoever borrowed the states has done what it began.
-    fn with<R: Send>(
+    fn watched<R: Send>(
         &self,
         py: Python<'_>,
         monitor: &Monitor,
@@ -112,6 +112,20 @@ impl Session {
         raised.map_or_else(|| done.map_err(|error| raise(py, error)), Err)
     }
 
+    /// What copies numbers of all systems; on a GPU, whose work may have to be waited for, as `watched`.
+    fn copied<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut dyn Resident) -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        if self.place.is_some() {
+            return self.watched(py, &Monitor::new(), work);
+        }
+        let mut held = self.held()?;
+        let session = &mut *held.0;
+        at_once(py, || work(session))?.map_err(|error| raise(py, error))
+    }
+
     /// Refuses to wait: who holds it may need the interpreter to go on.
     fn held(&self) -> PyResult<MutexGuard<'_, Held>> {
         match self.held.try_lock() {
@@ -127,39 +141,39 @@ impl Session {
 
 #[pymethods]
 impl Session {
-    /// Integrates all systems over a span; statuses \[M\].
-    fn advance(&self, py: Python<'_>, span: (f64, f64)) -> PyResult<Array> {
+    /// Integrates all systems over a span; statuses \[M\], and where `looks_outside` whether steps ended outside the data
+    /// of a mechanism; on a GPU, the last ones.
+    fn advance(
+        &self,
+        py: Python<'_>,
+        span: (f64, f64),
+        looks_outside: bool,
+    ) -> PyResult<(Array, bool)> {
         let monitor = Monitor::new();
-        let status = self.with(py, &monitor, |session| {
+        let (status, came_outside) = self.watched(py, &monitor, |session| {
             session.advance(span, &monitor)?;
-            session.statuses()
+            Ok((session.statuses()?, looks_outside && session.came_outside()?))
         })?;
         let numbers: Vec<u8> = status.into_iter().map(|status| status as u8).collect();
-        Ok(Array::new(numbers, &[self.systems]))
+        Ok((Array::new(numbers, &[self.systems]), came_outside))
     }
 
     /// A copy of the states [n, M].
     fn states(&self, py: Python<'_>) -> PyResult<Array> {
         let shape = [self.n, self.systems];
-        self.with(py, &Monitor::new(), |session| session.states(&shape))
+        self.copied(py, |session| session.states(&shape))
     }
 
     /// Other states [n, M], in C order.
     fn set_states(&self, py: Python<'_>, states: PyBuffer<f64>) -> PyResult<()> {
         let states = numbers(py, &states)?;
-        self.with(py, &Monitor::new(), |session| session.set_states(&states))
-    }
-
-    /// In the last advance, steps ended outside the data of a mechanism; on a GPU, the last ones.
-    #[getter]
-    fn came_outside(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, &Monitor::new(), |session| session.came_outside())
+        self.copied(py, |session| session.set_states(&states))
     }
 
     /// What the last advance cost [M, 8], named by `counts()`.
     #[getter]
     fn stats(&self, py: Python<'_>) -> PyResult<Array> {
-        let stats = self.with(py, &Monitor::new(), |session| session.stats())?;
+        let stats = self.copied(py, |session| session.stats())?;
         Ok(Array::new(stats, &[self.systems, Stats::COUNTS]))
     }
 

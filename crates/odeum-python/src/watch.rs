@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// How soon Ctrl-C is heard.
 const HEARD: Duration = Duration::from_millis(50);
-/// How often progress is told.
-const TOLD: Duration = Duration::from_millis(100);
+/// How often progress is reported.
+const REPORTED: Duration = Duration::from_millis(100);
 
 /// Runs `work`, which ends early when the monitor is stopped. `progress` is called now and then with the
 /// number of finished systems. What a signal or `progress` raises stops the work, and comes back beside what
@@ -31,7 +31,7 @@ pub(crate) fn watch<R: Send>(
     watched(py, || monitor.stop(), tell, work)
 }
 
-/// As [`watch`], with what stops the work and what is told.
+/// As [`watch`], with what stops the work and what reports its progress.
 pub(crate) fn watched<R: Send>(
     py: Python<'_>,
     stop: impl Fn(),
@@ -51,6 +51,12 @@ pub(crate) fn watched<R: Send>(
     })
 }
 
+/// Runs `work`, which is soon done, on the caller's thread, while the interpreter serves others: to start a thread takes
+/// longer than to copy the states of a small ensemble.
+pub(crate) fn at_once<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    unbroken(py.detach(|| catch_unwind(AssertUnwindSafe(work))))
+}
+
 /// Waits for what another thread gives, which ends early after `stop`. `tell` is called now and then. What a
 /// signal or `tell` raises stops the work, and comes back beside what the work gave.
 pub(crate) fn attend<R: Send>(
@@ -60,7 +66,7 @@ pub(crate) fn attend<R: Send>(
     tell: impl Fn() -> PyResult<()>,
 ) -> PyResult<(R, Option<PyErr>)> {
     let mut raised = None;
-    let mut told = Instant::now();
+    let mut reported = Instant::now();
     let receive = Mutex::new(receive);
     let wait = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(HEARD);
     let done = loop {
@@ -70,10 +76,10 @@ pub(crate) fn attend<R: Send>(
             Err(RecvTimeoutError::Timeout) => {}
         }
         let mut tell_at_times = || {
-            if told.elapsed() < TOLD {
+            if reported.elapsed() < REPORTED {
                 return Ok(());
             }
-            told = Instant::now();
+            reported = Instant::now();
             tell()
         };
         if raised.is_none()
@@ -84,13 +90,19 @@ pub(crate) fn attend<R: Send>(
         }
     };
     match done {
-        Some(Ok(done)) => Ok((done, raised)),
-        Some(Err(panic)) => Err(broken(panic.downcast_ref::<String>().map_or_else(
-            || panic.downcast_ref::<&str>().copied().unwrap_or("no message"),
-            String::as_str,
-        ))),
+        Some(done) => Ok((unbroken(done)?, raised)),
         None => Err(broken("the thread ended without a word")),
     }
+}
+
+/// What work gave, or its panic as an exception.
+fn unbroken<R>(done: thread::Result<R>) -> PyResult<R> {
+    done.map_err(|panic| {
+        broken(panic.downcast_ref::<String>().map_or_else(
+            || panic.downcast_ref::<&str>().copied().unwrap_or("no message"),
+            String::as_str,
+        ))
+    })
 }
 
 fn broken(message: &str) -> PyErr {
