@@ -110,6 +110,11 @@ pub fn remedy(error: &StateError) -> (Option<&str>, String) {
              `moles` or `masses` in [system]"
                 .to_owned(),
         ),
+        StateError::NoStoichiometricMixture => (
+            Some("fuel"),
+            "the fuel must hold C, H or S beyond its oxygen, the oxidizer O beyond its fuel"
+                .to_owned(),
+        ),
         _ => (None, "change the range it comes from, or what [system] says".to_owned()),
     }
 }

@@ -6,7 +6,9 @@ use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::table::TableData;
 use super::time::{Level, TimeSpec};
-use crate::gas::{Basis, COMPOSITION, Gas, Mixture, NEGATIVE_LEAST, PRESSURE, RATIO, TEMPERATURE};
+use crate::gas::{
+    Basis, COMPOSITION, Gas, Mixture, NEGATIVE_LEAST, PRESSURE, RATIO, TEMPERATURE, remedy,
+};
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
@@ -26,10 +28,6 @@ const USUAL_PRESSURE: f64 = 101_325.0;
 
 /// Mass fractions from which ignitions grow, and to which species vanish, are not seen at absolute tolerances above this.
 const RADICALS: f64 = 1e-13;
-
-/// What helps where a fuel takes no oxygen, or an oxidizer gives none.
-const NO_FUEL: &str =
-    "the fuel must hold C, H or S beyond its oxygen, the oxidizer O beyond its fuel";
 
 /// Keys of `[system]` that give a number for each species, and what the numbers are.
 const COMPOSITIONS: [(&str, Mixture); 4] = [
@@ -470,7 +468,7 @@ impl Way<'_> {
                 let (of_fuel, of_oxidizer) = (masses(&fuel), masses(&oxidizer));
                 match kinetics.fuel_oxidizer(of_fuel?, of_oxidizer?) {
                     Ok(sides) => (Mixture::Ratio(sides), None),
-                    Err(why) => return fuel.refuse(why.to_string(), NO_FUEL),
+                    Err(why) => return fuel.refuse(why.to_string(), &remedy(&why).1),
                 }
             }
             Way::Species(mixture, field) => (mixture, Some(amounts(&field, tabled)?)),
