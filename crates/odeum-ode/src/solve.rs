@@ -1,6 +1,6 @@
 //! Integrates ensembles: in one call, or many times with what a system needs found once.
 
-use crate::cpu::{ByLanes, ERK, OnLanes, RKC, ranges};
+use crate::cpu::{ByLanes, ERK, Inlining, OnLanes, RKC, ranges};
 use crate::device::Device;
 use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_shape};
@@ -59,7 +59,8 @@ pub fn solve_monitored<T: Scalar, S: System>(
     let trace = || Graph::trace(system);
     let on_device = || DeviceSystem::traced(system);
     let pattern = system.jacobian_pattern();
-    let ready = Ready::new(sizes.0, pattern, || Ok(trace()), on_device, method, device)?;
+    let inlining = Inlining::new(!(S::INTERPRETED || S::TABULATED));
+    let ready = Ready::new(sizes.0, pattern, || Ok(trace()), on_device, method, device, inlining)?;
     let on_lanes = ByLanes::<S, { ERK | RKC }>(system);
     ready.run(&on_lanes, sizes, ensemble, method, options, monitor)
 }
@@ -241,7 +242,9 @@ impl Solver {
             system.any().trace().ok_or_else(refused)
         };
         let on_device = || system.any().on_device();
-        let ready = Ready::new(system.dim(), system.pattern(), trace, on_device, method, device)?;
+        let inlining = Inlining::new(system.any().is_callers());
+        let (n, pattern) = (system.dim(), system.pattern());
+        let ready = Ready::new(n, pattern, trace, on_device, method, device, inlining)?;
         Ok(Solver { system, method: method.clone(), options: options.clone(), ready })
     }
 
@@ -449,9 +452,9 @@ impl Solver {
         let mut series = Looked { series, solver: self, is_first: true };
         let mut parts = Parts::new(&mut series, (fixed_step, &self.options), sizes, monitor);
         let mut remarks = Remarks::default();
-        if let Ready::Cpu(cpu, plan) = &self.ready {
-            let (method, plan) = (&self.method, plan.as_deref());
-            let run = cpu::Run { on_lanes, method, plan, cpu, options: &self.options, monitor };
+        if let Ready::Cpu(cpu, plan, inlining) = &self.ready {
+            let (method, plan, options) = (&self.method, plan.as_deref(), &self.options);
+            let run = cpu::Run { on_lanes, method, plan, inlining, cpu, options, monitor };
             remarks = run.solve_series(&mut parts)?;
         }
         if !parts.are_over() {
@@ -522,7 +525,7 @@ impl<T: Scalar> Series<T> for Looked<'_, T> {
 #[derive(Clone, Debug)]
 enum Ready {
     /// With a plan, where the method needs a Jacobian.
-    Cpu(cpu::Cpu, Option<Arc<JacobianPlan>>),
+    Cpu(cpu::Cpu, Option<Arc<JacobianPlan>>, Arc<Inlining>),
     Cuda(gpu::Cuda, DeviceSystem),
 }
 
@@ -535,13 +538,14 @@ impl Ready {
         on_device: impl FnOnce() -> DeviceSystem,
         method: &Method,
         device: &Device,
+        inlining: Inlining,
     ) -> Result<Ready, Error> {
         method.check()?;
         match device {
             Device::Cpu(cpu) => {
                 let plan =
                     method.jacobian_source().map(|by| JacobianPlan::new(n, pattern, trace, by));
-                Ok(Ready::Cpu(cpu.clone(), plan.transpose()?.map(Arc::new)))
+                Ok(Ready::Cpu(cpu.clone(), plan.transpose()?.map(Arc::new), Arc::new(inlining)))
             }
             Device::Cuda(cuda) => Ok(Ready::Cuda(cuda.clone(), on_device())),
         }
@@ -578,9 +582,10 @@ impl Ready {
         monitor: &Monitor,
     ) -> Result<Remarks, Error> {
         match self {
-            Ready::Cpu(cpu, plan) => {
+            Ready::Cpu(cpu, plan, inlining) => {
                 let plan = plan.as_deref();
-                cpu::Run { on_lanes, method, plan, cpu, options, monitor }.solve(inputs, outputs)
+                let run = cpu::Run { on_lanes, method, plan, inlining, cpu, options, monitor };
+                run.solve(inputs, outputs)
             }
             Ready::Cuda(cuda, system) => {
                 gpu::solve(system, inputs, method, cuda, options, outputs, monitor)

@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Method, Options, Real, Solution, Solver, System, Tolerance,
+    Cpu, Device, DynSystem, Ensemble, Method, Options, Real, Solution, Solver, System, Tolerance,
 };
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const N: usize = 16;
 
@@ -59,4 +61,46 @@ fn a_forgotten_inline_attribute_is_reported() {
     let warnings = run(Forgotten).warnings;
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].contains("#[inline(always)]"), "{warnings:?}");
+}
+
+/// Evaluations of all [`Counted`] systems.
+static EVALUATIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// A system of a caller, or one that says of itself that it is evaluated from tables, as mechanisms are.
+struct Counted<const TABULATED: bool>;
+
+impl<const TABULATED: bool> System for Counted<TABULATED> {
+    const TABULATED: bool = TABULATED;
+    fn dim(&self) -> usize {
+        N
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        EVALUATIONS.fetch_add(1, Ordering::Relaxed);
+        chain(y, dydt);
+    }
+}
+
+/// Evaluations in each of three calls of one solver.
+fn evaluations(system: impl System + Send + 'static) -> [usize; 3] {
+    let ensemble = Ensemble::repeated(&[0.5; N], 1000, (0.0, 0.1)).unwrap();
+    let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    let device = Device::Cpu(Cpu { threads: Some(1), ..Cpu::default() });
+    let solver = Solver::new(DynSystem::new(system), &Method::rkck(), &device, &options).unwrap();
+    [(); 3].map(|()| {
+        let before = EVALUATIONS.load(Ordering::Relaxed);
+        solver.solve(&ensemble).unwrap();
+        EVALUATIONS.load(Ordering::Relaxed) - before
+    })
+}
+
+#[test]
+fn a_solver_asks_once_and_never_of_mechanisms() {
+    if odeum_ode::Isa::best() == odeum_ode::Isa::Scalar {
+        eprintln!("skipped: this CPU has no lanes");
+        return;
+    }
+    let [first, second, third] = evaluations(Counted::<false>);
+    assert!(first > second && second == third, "{first} {second} {third}");
+    assert_eq!(evaluations(Counted::<true>), [second; 3]);
 }

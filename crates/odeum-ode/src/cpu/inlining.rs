@@ -1,7 +1,8 @@
 //! Notices a right-hand side that was not inlined into the lane code.
 //!
 //! Such a right-hand side gives the right answer some ten times slower: every operation on a pack
-//! becomes a function call. The compiler does not say so; the clock does.
+//! becomes a function call. The compiler does not say so; the clock does. It is asked once of a system that is
+//! integrated many times, and never of systems that are written here.
 
 use super::{Job, OnLanes};
 use crate::method::rhs::Equations;
@@ -9,6 +10,7 @@ use crate::method::stepper::Point;
 use odeum_core::{Isa, Lanes, Scalar};
 use std::cell::Cell;
 use std::hint::black_box;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Below this many systems a run is too short for the question to matter.
@@ -18,18 +20,39 @@ const MEASUREMENT: Duration = Duration::from_micros(20);
 /// The shortest of several measurements is free of interruptions.
 const MEASUREMENTS: usize = 5;
 
+/// The warning of a right-hand side that was not inlined, or none, once that is known.
+#[derive(Debug)]
+pub(crate) struct Inlining(OnceLock<Option<String>>);
+
+impl Inlining {
+    /// Of a system that a caller has written, or not.
+    pub(crate) fn new(is_callers: bool) -> Inlining {
+        Inlining(if is_callers { OnceLock::new() } else { OnceLock::from(None) })
+    }
+
+    /// The warning after a run of so many systems, with state and parameters of one of them.
+    pub(super) fn warning<T: Scalar>(
+        &self,
+        system: &dyn OnLanes<T>,
+        isa: Isa,
+        (state, params): &(Vec<T>, Vec<T>),
+        n_systems: usize,
+    ) -> Option<String> {
+        if n_systems < ENOUGH_SYSTEMS || isa == Isa::Scalar {
+            return None;
+        }
+        self.0.get_or_init(|| measured(system, isa, state, params)).clone()
+    }
+}
+
 /// A warning when a pack of lanes takes longer over the right-hand side than its systems would
 /// one by one.
-pub(super) fn warning<T: Scalar>(
+fn measured<T: Scalar>(
     system: &dyn OnLanes<T>,
     isa: Isa,
     state: &[T],
     params: &[T],
-    n_systems: usize,
 ) -> Option<String> {
-    if system.is_interpreted() || n_systems < ENOUGH_SYSTEMS || isa == Isa::Scalar {
-        return None;
-    }
     let time = |isa: Isa| {
         let timing = Timing { state, params, found: Cell::new((1, 0.0)) };
         system.run(isa, Job::Time(&timing));

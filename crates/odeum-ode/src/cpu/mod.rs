@@ -30,6 +30,7 @@ use crate::monitor::Monitor;
 use crate::options::Options;
 use drive::drive;
 use handover::Handover;
+pub(crate) use inlining::Inlining;
 use inlining::Timing;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{
@@ -67,6 +68,7 @@ pub(crate) struct Run<'a, T> {
     pub(crate) method: &'a Method,
     /// Where the method needs a Jacobian.
     pub(crate) plan: Option<&'a JacobianPlan>,
+    pub(crate) inlining: &'a Inlining,
     pub(crate) cpu: &'a Cpu,
     pub(crate) options: &'a Options,
     pub(crate) monitor: &'a Monitor,
@@ -140,10 +142,10 @@ impl<T: Scalar> Run<'_, T> {
     fn remarks(
         &self,
         queue: &WorkQueue<'_, T>,
-        (y, p): &(Vec<T>, Vec<T>),
+        first: &(Vec<T>, Vec<T>),
         systems: usize,
     ) -> Remarks {
-        let warning = inlining::warning(self.on_lanes, self.cpu.isa, y, p, systems);
+        let warning = self.inlining.warning(self.on_lanes, self.cpu.isa, first, systems);
         Remarks {
             warnings: warning.into_iter().collect(),
             busy_lanes: Some(queue.busy_lanes()),

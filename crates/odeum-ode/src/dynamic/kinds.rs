@@ -41,6 +41,10 @@ impl<S: System + Send> AnySystem for Held<S> {
     fn check_slopes(&self, t: f64, y: &[f64], p: &[f64]) -> Result<(), Error> {
         slopes::check(&self.0, t, y, p)
     }
+
+    fn is_callers(&self) -> bool {
+        !(S::INTERPRETED || S::TABULATED)
+    }
 }
 
 /// A system that was recorded or read.

@@ -100,6 +100,11 @@ pub(crate) trait AnySystem: Send + Sync {
         Ok(())
     }
 
+    /// True of code that a caller has compiled: it may lack what makes lanes fast, of which a warning tells.
+    fn is_callers(&self) -> bool {
+        false
+    }
+
     /// The reactor that it is, if it is one.
     fn reactor(&self) -> Option<&Arc<Reactor>> {
         None
