@@ -39,7 +39,7 @@ pub use graph::Graph;
 pub use lanes::{Isa, Lanes, Scalar};
 pub use line_ends::line_feeds;
 pub use lock::lock;
-pub use number::with_exponents;
+pub use number::{TOO_SMALL, vanishes, with_exponents};
 pub use pattern::Pattern;
 pub use range::{RangeKind, ValidRange};
 pub use real::{Mask, Real};

@@ -4,6 +4,15 @@
 /// 1e17 has as many.
 const LONG: usize = 24;
 
+/// What to do about a number that [`vanishes`].
+pub const TOO_SMALL: &str = "the smallest is 4.9e-324: give a larger one, or zero";
+
+/// Whether a text is a number that is not zero, but too small to be told from it.
+pub fn vanishes(text: &str) -> bool {
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    digits.contains(|c: char| matches!(c, '1'..='9')) && text.parse() == Ok(0.0)
+}
+
 /// A text whose long numbers have exponents: `1e-300` for 300 zeros. Parts of a path stay as they are.
 pub fn with_exponents(text: &str) -> String {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';

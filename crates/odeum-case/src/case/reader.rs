@@ -5,6 +5,7 @@
 
 use crate::suggest;
 use odeum_core::text::{Diagnostic, TextErrors, constant};
+use odeum_core::{TOO_SMALL, vanishes};
 use odeum_io::Source;
 use odeum_io::{Finding, Findings};
 use std::cell::RefCell;
@@ -28,15 +29,6 @@ const RENAMED_WORDS: [(&str, &str); 2] =
 
 /// Up to here whole numbers are exact as numbers with a fraction.
 const EXACT: f64 = (1_u64 << 53) as f64;
-
-/// What to do about a number that is none but zero.
-pub(super) const TOO_SMALL: &str = "the smallest is 4.9e-324: give a larger one, or zero";
-
-/// Whether a text is a number that is not zero, but too small to be told from it.
-pub(super) fn vanishes(text: &str) -> bool {
-    let digits = text.split(['e', 'E']).next().unwrap_or_default();
-    digits.contains(|c: char| matches!(c, '1'..='9')) && text.parse() == Ok(0.0)
-}
 
 /// A table of the case file.
 pub(super) struct Section<'a> {
@@ -337,12 +329,7 @@ impl<'a> Field<'a> {
             },
             _ => return self.wrong_kind("a number"),
         };
-        let vanishes = match self.value {
-            DeValue::String(text) => vanishes(text),
-            DeValue::Float(float) => vanishes(float.as_str()),
-            _ => false,
-        };
-        if vanishes {
+        if matches!(self.value, DeValue::Float(float) if vanishes(float.as_str())) {
             self.refuse(format!("`{}` is too small for a number", self.name), TOO_SMALL)
         } else if number.is_finite() {
             Some(number)

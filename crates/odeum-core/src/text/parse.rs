@@ -1,6 +1,7 @@
 //! Tokens to a syntax tree, by operator precedence.
 
 use super::token::{Span, Token, Tokens};
+use crate::number::{TOO_SMALL, vanishes};
 
 /// Deepest nesting of parentheses, calls, signs and powers; more is a slip or an attack, and
 /// the parser's own stack must not overflow.
@@ -161,11 +162,16 @@ impl<'a> Parser<'a> {
     /// A number, a name, a call, something in parentheses, or one of these with a sign.
     fn operand(&mut self) -> Result<Index, Complaint> {
         match self.next.0 {
-            Token::Number(number) if number.is_finite() => {
+            Token::Number(number) => {
                 let span = self.advance();
+                if vanishes(self.tokens.text(span)) {
+                    return Err(Complaint::new(span, "this number is too small").help(TOO_SMALL));
+                }
+                if !number.is_finite() {
+                    return Err(Complaint::new(span, "this number is too large"));
+                }
                 Ok(self.push(Piece::Number(number), span))
             }
-            Token::Number(_) => Err(Complaint::new(self.next.1, "this number is too large")),
             Token::Name(name) => {
                 let span = self.advance();
                 if self.next.0 != Token::Sign("(") {
@@ -256,7 +262,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-const MULTIPLY: &str = "write `*` to multiply";
+/// Where an operator is missing.
+pub(super) const MULTIPLY: &str = "write `*` to multiply";
 
 /// What a word of programming languages is written as, where it stands for an operator.
 pub(super) fn word_remedy(word: &str) -> Option<&'static str> {
@@ -346,6 +353,7 @@ mod tests {
             ("a = b", 2, "means nothing"),
             ("a < b < c", 6, "chained"),
             ("1e999", 0, "too large"),
+            ("2 - 1e-400", 4, "too small"),
             ("f(a,,b)", 4, "found `,`"),
             ("x − y", 2, "means nothing"),
         ] {

@@ -1,7 +1,7 @@
 //! From syntax trees to one graph: names, dependencies, conditions and numbers.
 
 use super::diagnostic::{Diagnostic, Part, TextErrors};
-use super::parse::{Binary, Complaint, Piece, Tree, Unary, parse, word_remedy};
+use super::parse::{Binary, Complaint, MULTIPLY, Piece, Tree, Unary, parse, word_remedy};
 use super::scope::{AMBIGUOUS, Function, Meaning, Scope};
 use super::token::Span;
 use super::vocabulary::{NoVocabulary, Refusal, TextGraphs, Vocabulary};
@@ -226,11 +226,27 @@ impl<'s, 'a, 'v> Resolver<'s, 'a, 'v> {
         let tree = match parse(part.text(self.source)) {
             Ok(tree) => Some(tree),
             Err(complaint) => {
+                let complaint = self.as_call(complaint, part.text(self.source));
                 self.report(part, complaint);
                 None
             }
         };
         Expression { part, tree }
+    }
+
+    /// Where an operator is missing behind the name of a function, it is parentheses that are.
+    fn as_call(&self, complaint: Complaint, text: &str) -> Complaint {
+        let before = &text[..complaint.span.0];
+        match super::names(before).last() {
+            Some(name)
+                if complaint.help.as_deref() == Some(MULTIPLY)
+                    && before.trim_end().ends_with(name)
+                    && matches!(self.scope.get(name), Some(Meaning::Function(_))) =>
+            {
+                complaint.help(format!("to call a function, write {name}(...)"))
+            }
+            _ => complaint,
+        }
     }
 
     /// The definitions that an expression names, and where.
@@ -395,6 +411,9 @@ impl<'s, 'a, 'v> Resolver<'s, 'a, 'v> {
                 let message = format!("nothing is called `{shown}`");
                 let help = match name {
                     "e" => Some("for Euler's number write exp(1)".to_owned()),
+                    _ if name.ends_with(is_raised) => {
+                        Some("powers are written with `^`".to_owned())
+                    }
                     _ => self.similar(name, |m| !matches!(m, Meaning::Function(_))),
                 };
                 return Err(Complaint { span, message, help });
@@ -422,8 +441,8 @@ impl<'s, 'a, 'v> Resolver<'s, 'a, 'v> {
             None => {
                 let shown: String = name.chars().take(40).collect();
                 let message = format!("there is no function `{shown}`");
-                let help =
-                    word_remedy(name).map_or_else(|| self.functions_like(name), str::to_owned);
+                let known = word_remedy(name).or_else(|| function_remedy(name));
+                let help = known.map_or_else(|| self.functions_like(name), str::to_owned);
                 return Err(Complaint::new(span, message).help(help));
             }
         };
@@ -519,6 +538,23 @@ impl<'s, 'a, 'v> Resolver<'s, 'a, 'v> {
         };
         params.chain(definitions).map(warning).collect()
     }
+}
+
+/// What a function that is not here is written as.
+fn function_remedy(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "sign" | "sgn" => "write select(x > 0, 1, select(x < 0, -1, 0))",
+        "heaviside" => "write select(x >= 0, 1, 0)",
+        "ceil" => "write -floor(-x)",
+        "round" => "write floor(x + 0.5)",
+        "log2" => "write ln(x) / ln(2)",
+        _ => return None,
+    })
+}
+
+/// True of a digit of an exponent, which is a letter of names too.
+fn is_raised(c: char) -> bool {
+    matches!(c, '⁰' | '¹' | '²' | '³' | '⁴'..='⁹')
 }
 
 /// The node of a number; nothing where an error has been reported.

@@ -31,6 +31,11 @@ impl<'a> Tokens<'a> {
         Tokens { text, at: 0 }
     }
 
+    /// What stands in a span.
+    pub(super) fn text(&self, (start, len): Span) -> &'a str {
+        &self.text[start..start + len]
+    }
+
     /// True when the character right before a span is `c`.
     pub(super) fn follows(&self, (start, _): Span, c: char) -> bool {
         self.text[..start].ends_with(c)

@@ -5,7 +5,8 @@
 //! empty: skipped, it would move the rows after it.
 
 use super::RawTable;
-use crate::case::reader::{SourceSpan, TOO_SMALL, vanishes};
+use crate::case::reader::SourceSpan;
+use odeum_core::{TOO_SMALL, vanishes};
 use odeum_io::Finding;
 use odeum_io::Source;
 use odeum_io::file::read_text;
