@@ -13,6 +13,7 @@ use odeum_kinetics::StateError;
 use odeum_ode::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// The systems of a case.
@@ -247,13 +248,25 @@ impl<'a> Members<'a> {
 
     /// The first parameter, with its value, that is not zero but would be in the precision.
     pub(crate) fn vanishing(&self, precision: Precision) -> Option<(usize, f64)> {
+        self.vanishing_among(self.case.model.dim()..self.variables.len(), precision)
+    }
+
+    /// The same of starts.
+    pub(crate) fn vanishing_start(&self, precision: Precision) -> Option<(usize, f64)> {
+        self.vanishing_among(0..self.case.model.dim(), precision)
+    }
+
+    fn vanishing_among(
+        &self,
+        variables: Range<usize>,
+        precision: Precision,
+    ) -> Option<(usize, f64)> {
         let Start::Direct = self.case.model.start else { return None };
-        let values = |v: &Variable<'_>| match &v.base {
+        let first = |v: &Variable<'_>| match &v.base {
             Base::Fixed(value) => precision.vanishes(*value).then_some(*value),
             Base::Along(values, _) => values.iter().copied().find(|x| precision.vanishes(*x)),
         };
-        let mut parameters = self.variables.iter().enumerate().skip(self.case.model.dim());
-        parameters.find_map(|(variable, v)| Some((variable, values(v)?)))
+        variables.into_iter().find_map(|k| Some((k, first(&self.variables[k])?)))
     }
 
     /// The first variable that may leave the range of the precision, with its largest size.

@@ -224,6 +224,16 @@ fn check<T: Scalar>(
         );
         return;
     }
+    if let Some((variable, value)) = members.vanishing_start(precision) {
+        let name = case.model.names().nth(variable).unwrap_or_default();
+        findings.push(
+            Finding::warning(format!("a start of `{name}` is zero in {}", T::NAME))
+                .in_file(case.source.name())
+                .field(name)
+                .found(value)
+                .help("what grows from it stays zero: scale it, or use precision = \"f64\""),
+        );
+    }
     if let (Precision::F32, Some(value)) = (precision, case.model.outside_single) {
         let what = if precision.vanishes(value) { "zero" } else { "infinite" };
         findings.push(

@@ -90,7 +90,8 @@ pub struct Options {
     /// Evaluations of the right-hand side a system may take over its whole span before it ends with
     /// [`Status::MaxEvaluations`](crate::Status::MaxEvaluations). They are counted after each attempt: the last one may
     /// pass the limit by its own, and a system that it takes to its end has not failed. Default
-    /// 10 000 000. It bounds what `max_steps` does not: the stages of RKC.
+    /// 10 000 000, at most [`MOST_EVALUATIONS`](Options::MOST_EVALUATIONS). It bounds what `max_steps` does not: the stages of
+    /// RKC.
     pub max_evaluations: u32,
     /// The growth guard of implicit methods: the largest exponent hλ by which a perturbation may
     /// grow in one step, so that no step damps what grows. Default 1; `None` turns it off. See
@@ -114,6 +115,9 @@ pub struct Options {
 }
 
 impl Options {
+    /// The largest `max_evaluations`: the count, of 32 bits, has room for those of the step that passes it.
+    pub const MOST_EVALUATIONS: u32 = 4_000_000_000;
+
     /// The defaults with this tolerance, which has none.
     pub fn new(tolerance: Tolerance) -> Self {
         Options {
@@ -277,6 +281,10 @@ impl Options {
         }
         if self.max_evaluations == 0 {
             return Err(Error::input("max_evaluations", 0, "must be at least 1"));
+        }
+        if self.max_evaluations > Options::MOST_EVALUATIONS {
+            let remedy = format!("must be at most {}", Options::MOST_EVALUATIONS);
+            return Err(Error::input("max_evaluations", self.max_evaluations, remedy));
         }
         if let Some(limit) = self.growth_limit
             && !(limit > 0.0 && limit.is_finite())

@@ -7,7 +7,7 @@ use crate::model::{Model, Start};
 use odeum_core::Argument;
 use odeum_io::finding::Findings;
 use odeum_ode::controller::Law;
-use odeum_ode::{Atol, Controller, FirstStep, Method, Norm, Tolerance};
+use odeum_ode::{Atol, Controller, FirstStep, Method, Norm, Options, Tolerance};
 
 /// `[method]`, with what belongs to the library's options.
 #[derive(Clone, Debug)]
@@ -59,11 +59,12 @@ pub(super) fn read(section: &Section<'_>, source_spans: &mut SourceSpans) -> Opt
         source_spans.put("max_stages", field.source_span());
         field.whole(2, u64::from(u32::MAX)).map(|n| Some(n as u32))
     });
-    let limit = |key: &'static str| {
-        let whole = |field: Field<'_>| field.whole(1, u64::from(u32::MAX)).map(|n| Some(n as u32));
+    let limit = |key: &'static str, most: u32| {
+        let whole = |field: Field<'_>| field.whole(1, u64::from(most)).map(|n| Some(n as u32));
         section.get(key).map_or(Some(None), whole)
     };
-    let (max_steps, max_evaluations) = (limit("max_steps"), limit("max_evaluations"));
+    let max_steps = limit("max_steps", u32::MAX);
+    let max_evaluations = limit("max_evaluations", Options::MOST_EVALUATIONS);
     let growth = section.get("growth_limit");
     let growth_limit = growth.as_ref().map_or(Some(None), |field| {
         source_spans.put("growth_limit", field.source_span());

@@ -143,16 +143,24 @@ fn numbers_that_single_precision_does_not_have_are_told() {
     };
     let small = single("k = 2.0", "k = 1e-50");
     refused(small, &["`k` is zero in f32", "found: 1e-50", "use precision = \"f64\""]);
-    // A start may vanish, as traces do.
+    // A start may vanish, as traces do: a warning tells.
     for (from, to, told) in [
         ("-k * a", "-k * 1e-50 * a", "a number of the equations is zero in f32"),
         ("-k * a", "-k * 1e50 * a", "a number of the equations is infinite in f32"),
-        ("a = 1.0", "a = 1e-50", ""),
+        ("a = 1.0", "a = 1e-50", "a start of `a` is zero in f32"),
+        ("a = 1.0", "a = 1e-40", ""),
     ] {
         let folder = Folder::new();
         let said = folder.write("a.toml", single(from, to)).odeum(&["check", "a.toml"]).well();
         assert!(said.err.contains(told) && said.err.is_empty() == told.is_empty(), "{}", said.err);
     }
+}
+
+#[test]
+fn counts_of_evaluations_have_room() {
+    let most = |most: &str| with("[tolerance]", &format!("max_evaluations = {most}\n[tolerance]"));
+    refused(most("4_000_000_001"), &["`method.max_evaluations` must be between 1 and 4000000000"]);
+    Folder::new().write("a.toml", most("4_000_000_000")).odeum(&["check", "a.toml"]).well();
 }
 
 #[test]
