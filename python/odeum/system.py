@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # A span for cases that are read for their system, or whose solver serves any span.
 _SPAN = (0.0, 1.0)
 _VALUES = 'give names and values: {"x": 1.0}'
+# The time in an expression, and what may make it jump.
+_TIME, _JUMP = re.compile(r"\bt\b"), re.compile(r"[<>]|[=!]=|\bfloor\b")
 # How many methods and options of a system are kept ready for further calls.
 _KEPT = 8
 
@@ -97,6 +100,7 @@ class System(Fixed):
         self.is_direct: bool = probe.is_direct
         self._variables: dict[str, float] = dict(probe.variables)
         self._opened: dict[tuple[str, int | None], _odeum.Case] = {}
+        self._may_jump = _may_jump(section)
         self._is_made = type(self) is System
 
     def _case(self, document: Document) -> EnsembleCase:
@@ -145,7 +149,7 @@ class System(Fixed):
         time = case.document["time"]
         span = tuple(time["span"])
         rest = {name: keys for name, keys in case.document.items() if name != "system"}
-        if "save" not in time and not _judged_by_span(case):
+        if "save" not in time and not (self._may_jump or _judged_by_span(case)):
             # One solver serves all spans.
             rest["time"] = {**time, "span": list(_SPAN)}
         key = (repr(rest), threads)
@@ -260,6 +264,12 @@ class System(Fixed):
 def _judged_by_span(case: EnsembleCase) -> bool:
     """Whether the size of steps is given, of which a warning tells that they do not reach the end."""
     return any(key in case.document.get("method", {}) for key in ("fixed_step", "largest_step"))
+
+
+def _may_jump(section: Document) -> bool:
+    """Whether equations may jump at times of their own, of which a warning tells where they lie in the span."""
+    texts = [text for key in ("equations", "definitions") for text in section.get(key, {}).values()]
+    return any(map(_TIME.search, texts)) and any(map(_JUMP.search, texts))
 
 
 def _values(field: str, values: Any) -> dict[str, float]:

@@ -146,6 +146,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["model"],
             &["case"],
             &["levels", "members", "steps"],
+            &["switches"],
             &["starts"],
             &["plan"],
             &["field_ending", "field_npz", "field_plan", "results", "stiffness"],

@@ -42,6 +42,7 @@ mod starts;
 mod steps;
 mod stiffness;
 pub mod suggest;
+mod switches;
 
 pub use case::{
     Axis, COPIES, Case, CellArray, Colours, ColumnTarget, Columns, Described, EnsembleSpec, Every,

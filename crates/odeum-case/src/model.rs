@@ -1,6 +1,7 @@
 //! The system of a case: built in, from text or from a mechanism, its type erased.
 
 use crate::gas::Gas;
+use odeum_core::graph::Switches;
 use odeum_ode::DynSystem;
 use odeum_ode::problems::Problem;
 
@@ -26,6 +27,8 @@ pub struct Model {
     pub rhs: DynSystem,
     /// A number of its equations that is zero or infinite in single precision.
     pub outside_single: Option<f64>,
+    /// Where equations as text jump at times of their own.
+    pub switches: Option<Switches>,
 }
 
 /// A named number.
@@ -73,6 +76,7 @@ impl Model {
             span: Some(problem.span),
             rhs: DynSystem::from(problem),
             outside_single: None,
+            switches: None,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::available::{Free, Working, available_memory};
 use crate::case::{Case, EnsembleSpec, Precision, SourceSpan, SourceSpans, TableData};
 use crate::device::threads_of;
 use crate::members::Members;
-use crate::{starts, steps};
+use crate::{starts, steps, switches};
 use odeum_io::checkpoint::ensemble::SPANS;
 use odeum_io::ensemble::{self, Extras};
 use odeum_io::number::bytes;
@@ -99,6 +99,9 @@ impl<'a> Plan<'a> {
         }
         steps::check_sizes(case, &options, findings);
         let members = Members::new(case)?;
+        if let Some(warning) = switches::check(case, &members, &options) {
+            findings.push(warning);
+        }
         match case.run.precision {
             Precision::F64 => check::<f64>(case, &members, (&options, threads), findings),
             Precision::F32 => check::<f32>(case, &members, (&options, threads), findings),

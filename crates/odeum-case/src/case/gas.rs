@@ -588,6 +588,7 @@ fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum_kinetics::Mechanism, file
         span: None,
         rhs: DynSystem::from(Arc::clone(&reactor)),
         outside_single: None,
+        switches: None,
         start: Start::Gas(Box::new(gas)),
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn read(
     let (problem, equations) = (section.get("problem"), section.get("equations"));
     match (problem, equations, section.get("mechanism")) {
         (Some(problem), None, None) => built_in(section, &problem, findings),
-        (None, Some(equations), None) => text::read(section, &equations, findings),
+        (None, Some(equations), None) => text::read(section, &equations, source_spans, findings),
         (None, None, Some(file)) => gas::read(section, &file, beside, source_spans, findings),
         (None, None, None) if section.misspells(&["problem", "equations", "mechanism"]) => None,
         (None, None, None) => {

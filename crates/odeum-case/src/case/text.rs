@@ -2,6 +2,7 @@
 
 use super::reader::{Field, Section, SourceSpan};
 use super::run::Precision;
+use super::source_spans::SourceSpans;
 use crate::model::{self, Model, Start};
 use odeum_core::graph::Node;
 use odeum_core::text::{Diagnostic, Part, TextErrors, TextSource};
@@ -23,6 +24,7 @@ const STATES_HELP: &str = "name each state with its initial value: states = { x 
 pub(super) fn read(
     section: &Section<'_>,
     equations: &Field<'_>,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Model> {
     let states =
@@ -104,6 +106,13 @@ pub(super) fn read(
         states.iter().map(|e| e.name.clone()).collect(),
         params.iter().map(|e| e.name.clone()).collect(),
     );
+    let switches = system.graph().switches();
+    if let Some(switches) = &switches
+        && let Some(state) = state_names.get(switches.output)
+        && let Some(equation) = equations.iter().find(|equation| equation.name == *state)
+    {
+        source_spans.put("switches", equation.field.source_span());
+    }
     let mut constants = system.graph().nodes().iter().filter_map(Node::constant);
     let names = state_names.iter().chain(&param_names).cloned();
     let variables = model::variables(names, states_start?.into_iter().chain(params_start?));
@@ -118,6 +127,7 @@ pub(super) fn read(
         span: None,
         rhs: DynSystem::from(&system),
         outside_single: constants.find(|x| Precision::F32.loses(*x)),
+        switches,
     })
 }
 

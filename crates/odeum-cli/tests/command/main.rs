@@ -30,4 +30,5 @@ mod renamed;
 mod resume;
 mod run;
 mod streams;
+mod switches;
 mod two_runs;

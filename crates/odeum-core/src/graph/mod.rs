@@ -11,12 +11,14 @@ mod node;
 mod op;
 mod parts;
 mod schedule;
+mod switches;
 
 pub use build::Builder;
 pub use isomorphic::Isomorphic;
 pub use node::{Counts, Node, NodeId};
 pub use op::{Class, Op, OpInfo};
 pub use parts::{Part, PartsError};
+pub use switches::Switches;
 
 pub(crate) use op::{Offsets, Operands, Rule};
 
