@@ -551,6 +551,52 @@ pub(crate) fn thresholds_are_resolved<T: Precision>(subject: &Subject) {
     }
 }
 
+/// A rod of eight cells at 300 that conducts fast and is heated slowly, at the rate p₀: it stays uniform.
+struct HeatedRod;
+
+impl HeatedRod {
+    const CELLS: usize = 8;
+    const BACKGROUND: f64 = 300.0;
+}
+
+impl System for HeatedRod {
+    fn dim(&self) -> usize {
+        Self::CELLS
+    }
+    fn n_params(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        for i in 0..Self::CELLS {
+            let (left, right) = (y[i.max(1) - 1], y[(i + 1).min(Self::CELLS - 1)]);
+            dydt[i] = R::lit(25.0) * ((right - y[i]) - (y[i] - left)) + p[0];
+        }
+    }
+}
+
+/// Slow changes of a large state are not lost in its roundings, which many stages, or many steps, may add up: a step that is just stable
+/// changes the state by a few units in the last place of single precision.
+pub(crate) fn slow_changes_are_not_rounded_away<T: Precision>(subject: &Subject) {
+    let (rates, end) = ([0.001, 0.002, -0.002], 200.0);
+    let start = [T::from_f64(HeatedRod::BACKGROUND); HeatedRod::CELLS];
+    let ensemble = Ensemble::repeated(&start, rates.len(), (0.0, end))
+        .and_then(|ensemble| ensemble.with_params(rates.map(T::from_f64).to_vec()))
+        .unwrap();
+    for tol in [1e-3, 1e-4] {
+        let options = Options::new(tolerance::<T>(tol, 1.0)).max_steps(20_000);
+        let solution = subject.solve_recorded(&HeatedRod, &ensemble, &subject.method, &options);
+        assert!(solution.all_succeeded(), "{:?}", solution.status);
+        for (s, rate) in rates.into_iter().enumerate() {
+            for y in solution.y(s) {
+                let change = y.to_f64() - HeatedRod::BACKGROUND;
+                let error = (change / (rate * end) - 1.0).abs();
+                assert!(error < 0.02, "{change} for {} at {tol:e}", rate * end);
+            }
+        }
+    }
+}
+
 /// x'' = −x, to be ended where x falls to a level near its least value, or its largest.
 struct Oscillation;
 

@@ -67,6 +67,7 @@ macro_rules! conforms {
         conforms!(@test deceivers jumps_and_pulses_are_resolved, $precision, $($attribute)?);
         conforms!(@test deceivers steps_end_at_saved_times, $precision, $($attribute)?);
         conforms!(@test deceivers thresholds_are_resolved, $precision, $($attribute)?);
+        conforms!(@test deceivers slow_changes_are_not_rounded_away, $precision, $($attribute)?);
         conforms!(@test deceivers excursions_are_seen, $precision, $($attribute)?);
         conforms!(@test deceivers work_is_bounded, $precision, $($attribute)?);
     };
@@ -162,7 +163,7 @@ conforms!(vern7_lanes_f64, Method::vern7(), Place::Lanes, f64);
 conforms!(rkc_cuda_f64, Method::rkc(), Place::Host, f64);
 conforms!(rkc_cuda_f32, Method::rkc(), Place::Host, f32);
 conforms!(rkc_warp_f64, Method::rkc(), Place::Groups(32), f64);
-conforms!(suite rkc_warp_f32, Method::rkc(), Place::Groups(32), f32);
+conforms!(rkc_warp_f32, Method::rkc(), Place::Groups(32), f32);
 conforms!(rodas3_cuda_f64, Method::rodas3(), Place::Host, f64);
 conforms!(rodas4_cuda_f64, Method::rodas4(), Place::Host, f64);
 conforms!(rodas4_cuda_f32, Method::rodas4(), Place::Host, f32);

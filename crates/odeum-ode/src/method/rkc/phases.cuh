@@ -113,7 +113,7 @@ template <class Vectors> OD_FN void od_rkc_decide(const OdTask &task, OdRkcLoop 
             od_proceed(task, c, accepted && loop.whole, lost, status, [&](unsigned saved) { x.save(saved); });
         ended = next == OD_END;
 #if OD_RANGES
-        // What has come to the end has accepted the step: w is the state.
+        // What has come to the end has accepted the step.
         if (ended && od_reaches_end(status) && x.is_impossible()) status = OD_OUTSIDE_BOUNDS;
 #endif
         attempt = next == OD_ONWARD;

@@ -1,7 +1,7 @@
 // The spectral radius by the nonlinear power method. The meaning is that of radius.rs, statement for statement.
 //
-// Every kernel of Runge-Kutta-Chebyshev has the vectors of a system in its own way. `Vectors` measures them, and moves w, where f
-// is evaluated next.
+// Every kernel of Runge-Kutta-Chebyshev has the vectors of a system in its own way. `Vectors` measures them, and moves d: f is
+// evaluated next at y + d, beside the state y.
 
 // The Euclidean norm of numbers that `squares` multiplies by a unit and sums the squares of.
 template <class Squares> OD_FN real od_euclid(Squares squares) {
@@ -12,27 +12,27 @@ template <class Squares> OD_FN real od_euclid(Squares squares) {
     return od_sqrt(squares(unit)) / unit;
 }
 
-// Where w goes; y is the state, a the scale of a move.
+// Where y + d goes; a is the scale of a move.
 enum OdMove : unsigned {
-    OD_STAY,                    // w
-    OD_TO_STATE,                // y
-    OD_ALONG_SLOPE,             // y + a slope
-    OD_ALONG_CHANGE,            // y + a (f - slope)
-    OD_ALONG_ALL,               // y + a direction, and a part of every component
-    OD_MIRROR,                  // y - (w - y)
+    OD_STAY,                    // nowhere
+    OD_TO_STATE,                // to y
+    OD_ALONG_SLOPE,             // to y + a slope
+    OD_ALONG_CHANGE,            // to y + a (f - slope)
+    OD_ALONG_ALL,               // to y + a direction, and a part of every component
+    OD_MIRROR,                  // to the other side of y
     OD_MIRROR_ONE               // the same in one component
 };
 
-// One component after a move; `mirrored` says whether it is the one.
-OD_FN real od_moved(const OdTask &task, OdMove move, real a, int i, bool mirrored, real w, real y, real slope, real direction, real f) {
-    if (move == OD_STAY) return w;
-    if (move == OD_TO_STATE) return y;
-    if (move == OD_MIRROR || move == OD_MIRROR_ONE) return mirrored || move == OD_MIRROR ? y - (w - y) : w;
+// One component of d after a move; `mirrored` says whether it is the one.
+OD_FN real od_moved(const OdTask &task, OdMove move, real a, int i, bool mirrored, real d, real y, real slope, real direction, real f) {
+    if (move == OD_STAY) return d;
+    if (move == OD_TO_STATE) return real(0);
+    if (move == OD_MIRROR || move == OD_MIRROR_ONE) return mirrored || move == OD_MIRROR ? y - (y + d) : d;
     if (move == OD_ALONG_ALL) {
         const real part = od_larger(od_abs(y) * OD_PART_OF_STATE, od_atol(task, i)) * real(0.5);
-        return od_fma(direction, a, __popc(i) % 2 == 1 ? y - part : y + part);
+        return od_fma(direction, a, __popc(i) % 2 == 1 ? -part : part);
     }
-    return od_fma(move == OD_ALONG_SLOPE ? slope : f - slope, a, y);
+    return (move == OD_ALONG_SLOPE ? slope : f - slope) * a;
 }
 
 struct OdPower {
@@ -65,7 +65,7 @@ template <class Along> OD_FN real od_stretch(real most, real longest, Along alon
     return distance / most;
 }
 
-// Moves w beside the state, in the direction found last and in every component.
+// Moves beside the state, in the direction found last and in every component.
 template <class Vectors> OD_FN void od_power_start(OdPower &power, Vectors &x, real longest) {
     power.sigma = real(0);
     power.iteration = power.turns = 0;
@@ -75,7 +75,7 @@ template <class Vectors> OD_FN void od_power_start(OdPower &power, Vectors &x, r
 
 enum OdPowerNext { OD_POWER_ON, OD_POWER_FOUND, OD_POWER_FAILED };
 
-// One iteration, with f at w. `longest` is the length of the longest step there can be.
+// One iteration, with f at y + d. `longest` is the length of the longest step there can be.
 template <class Vectors> OD_FN OdPowerNext od_power_turn(OdPower &power, Vectors &x, real longest) {
     const real change = x.norm_of_change(), before = power.sigma;
     const bool finite = change < od_inf(), nowhere = !finite && power.mirrored;
@@ -95,7 +95,7 @@ template <class Vectors> OD_FN OdPowerNext od_power_turn(OdPower &power, Vectors
     const bool moves = finite && change > real(0);
     real stretch = real(0);
     if (moves) {
-        // On the side of the state where w is.
+        // On the side of the state where y + d is.
         stretch = x.stretch_of_change(longest);
         if (x.cosine_of_change(change) < real(0)) stretch = -stretch;
     }

@@ -92,7 +92,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
             // Half: of a single component the whole could be the direction's move back.
             let part = largest(at.y[i].abs() * of_state, weights.atol(i)) * L::lit(0.5);
             let part = if is_negative(i) { -part } else { part };
-            v[i] = direction[i].mul_add(stretch, at.y[i] + part);
+            v[i] = at.y[i] + direction[i].mul_add(stretch, part);
         }
         let least = one / longest;
         let (mut sigma, mut open, mut failed) = (zero, wanted, L::from_bits(0));
@@ -136,7 +136,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
             let stretch = L::select(cosine.lt(zero), -stretch, stretch);
             let turned = iteration as usize % n;
             for i in 0..n {
-                let along = (fv[i] - slope[i]).mul_add(stretch, at.y[i]);
+                let along = at.y[i] + (fv[i] - slope[i]) * stretch;
                 let opposite = at.y[i] - (v[i] - at.y[i]);
                 let still = if i == turned { opposite } else { v[i] };
                 let next = L::select(moves, along, still);

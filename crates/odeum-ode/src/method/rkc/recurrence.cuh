@@ -10,7 +10,7 @@ struct OdRecurrence {
 
 // Coefficients of the next stage.
 struct OdStage {
-    real mu, nu, mu_tilde, a, rest;
+    real mu, nu, mu_tilde, a;
 };
 
 OD_FN void od_chebyshev_start(OdRecurrence &c, real stages) {
@@ -38,7 +38,6 @@ OD_FN OdStage od_chebyshev_next(OdRecurrence &c) {
     s.mu = twice * b / c.b[1];
     s.nu = -(b / c.b[0]);
     s.mu_tilde = s.mu * c.w1 / c.w0;
-    s.rest = real(1) - s.mu - s.nu;
     const real theta =
         s.mu * c.theta[1] + s.nu * c.theta[0] + s.mu_tilde * (real(1) - s.a);
     c.theta[0] = c.theta[1], c.theta[1] = theta;

@@ -11,8 +11,8 @@ pub const STABILITY: f64 = 1.54;
 /// The three-term recurrence of the coefficients over the stages: SSV, eqs. 2.1–2.2; Niemeyer & Sung 2014,
 /// eqs. 13–23. The number of stages may differ from lane to lane.
 ///
-/// With wⱼ the stages, w₀ = y the state before the step and F₀ the slope there,
-/// w₁ = y + μ̃₁ h F₀, and wⱼ = (1 − μ − ν) y + μ wⱼ₋₁ + ν wⱼ₋₂ + μ̃ h (F(wⱼ₋₁) − a F₀).
+/// With y + dⱼ the stages, y the state before the step and F₀ the slope there, d₀ = 0,
+/// d₁ = μ̃₁ h F₀, and dⱼ = μ dⱼ₋₁ + ν dⱼ₋₂ + μ̃ h (F(y + dⱼ₋₁) − a F₀).
 #[derive(Clone, Copy, Debug)]
 pub struct Recurrence<R> {
     w0: R,
@@ -38,8 +38,6 @@ pub struct Stage<R> {
     pub mu_tilde: R,
     /// a: what is taken off the slope is this part of the first slope.
     pub a: R,
-    /// 1 − μ − ν, of the state before the step.
-    pub rest: R,
     /// When the slope is taken, as a fraction of the step.
     pub theta: R,
 }
@@ -83,12 +81,11 @@ impl<R: Real> Recurrence<R> {
         let mu = twice_w0 * bj / b[1];
         let nu = -(bj / b[0]);
         let mu_tilde = mu * w1 / w0;
-        let rest = one - mu - nu;
         let theta_j = mu * theta[1] + nu * theta[0] + mu_tilde * (one - a);
         self.theta = [theta[1], theta_j];
         self.b = [b[1], bj];
         (self.z, self.dz, self.ddz) = ([z[1], zj], [dz[1], dzj], [ddz[1], ddzj]);
-        Stage { mu, nu, mu_tilde, a, rest, theta: theta[1] }
+        Stage { mu, nu, mu_tilde, a, theta: theta[1] }
     }
 }
 
@@ -99,13 +96,13 @@ mod tests {
     /// The stability polynomial R(z) of the step, on y' = λ y with z = hλ.
     fn amplification(stages: u32, z: f64) -> f64 {
         let mut recurrence = Recurrence::new(f64::from(stages));
-        let mut w = [1.0, 1.0 + recurrence.first() * z];
+        let mut d = [0.0, recurrence.first() * z];
         for _ in 2..=stages {
             let c = recurrence.advance();
-            let slope = z * (w[1] - c.a);
-            w = [w[1], c.rest + c.mu * w[1] + c.nu * w[0] + c.mu_tilde * slope];
+            let slope = z * (1.0 + d[1] - c.a);
+            d = [d[1], c.mu * d[1] + c.nu * d[0] + c.mu_tilde * slope];
         }
-        w[1]
+        1.0 + d[1]
     }
 
     #[test]

@@ -13,7 +13,7 @@ enum OdVector {
     OD_STATE,
     OD_SLOPE,                   // f at the state
     OD_DIRECTION,               // of the power method, found last
-    OD_BEFORE,                  // the stage before w
+    OD_BEFORE,                  // d of the stage before the last
     OD_KEPT
 };
 
@@ -30,8 +30,10 @@ struct OdVectors {
     OD_FN_MEMBER void set(int v, int i, real x) { kept[v * OD_N + i] = x; }
 #endif
     OdParams p;
-    real w[OD_N], f[OD_N];      // where f is evaluated, and f there
+    real d[OD_N], f[OD_N];      // f is evaluated at y + d, y the state
     unsigned system;
+
+    OD_FN_MEMBER real moved(int i) const { return get(OD_STATE, i) + d[i]; }
 
     OD_FN_MEMBER void take(unsigned s) {
         system = s;
@@ -58,19 +60,19 @@ struct OdVectors {
     OD_FN_MEMBER void accept() {
         OD_UNROLL
         for (int i = 0; i < OD_N; ++i) {
-            set(OD_STATE, i, w[i]);
+            set(OD_STATE, i, moved(i));
             set(OD_SLOPE, i, f[i]);
         }
     }
 
     OD_FN_MEMBER void keep_direction() {
         OD_UNROLL
-        for (int i = 0; i < OD_N; ++i) set(OD_DIRECTION, i, w[i] - get(OD_STATE, i));
+        for (int i = 0; i < OD_N; ++i) set(OD_DIRECTION, i, moved(i) - get(OD_STATE, i));
     }
 
     OD_FN_MEMBER void begin_stages() {
         OD_UNROLL
-        for (int i = 0; i < OD_N; ++i) set(OD_BEFORE, i, get(OD_STATE, i));
+        for (int i = 0; i < OD_N; ++i) set(OD_BEFORE, i, real(0));
     }
 
     OD_FN_MEMBER void stage(const OdStage &s, real step) {
@@ -78,16 +80,16 @@ struct OdVectors {
         OD_UNROLL
         for (int i = 0; i < OD_N; ++i) {
             const real slope = f[i] - s.a * get(OD_SLOPE, i);
-            const real old = od_fma(s.nu, get(OD_BEFORE, i), s.rest * get(OD_STATE, i));
-            set(OD_BEFORE, i, w[i]);
-            w[i] = od_fma(slope, reach, od_fma(s.mu, w[i], old));
+            const real old = od_fma(s.mu, d[i], s.nu * get(OD_BEFORE, i));
+            set(OD_BEFORE, i, d[i]);
+            d[i] = od_fma(slope, reach, old);
         }
     }
 
     OD_FN_MEMBER void move(OdMove how, real a, int mirrored = -1) {
         OD_UNROLL
         for (int i = 0; i < OD_N; ++i) {
-            w[i] = od_moved(task, how, a, i, i == mirrored, w[i], get(OD_STATE, i), get(OD_SLOPE, i), get(OD_DIRECTION, i), f[i]);
+            d[i] = od_moved(task, how, a, i, i == mirrored, d[i], get(OD_STATE, i), get(OD_SLOPE, i), get(OD_DIRECTION, i), f[i]);
         }
     }
 
@@ -106,14 +108,14 @@ struct OdVectors {
         return norm_of([&](int i) { return f[i] - get(OD_SLOPE, i); });
     }
     OD_FN_MEMBER real norm_of_move() const {
-        return norm_of([&](int i) { return w[i] - get(OD_STATE, i); });
+        return norm_of([&](int i) { return moved(i) - get(OD_STATE, i); });
     }
     OD_FN_MEMBER real cosine_of_change(real change) const {
         const real of_change = real(1) / change, of_move = real(1) / norm_of_move();
         real sum = real(0);
         OD_UNROLL
         for (int i = 0; i < OD_N; ++i) {
-            sum = od_fma((f[i] - get(OD_SLOPE, i)) * of_change, (w[i] - get(OD_STATE, i)) * of_move, sum);
+            sum = od_fma((f[i] - get(OD_SLOPE, i)) * of_change, (moved(i) - get(OD_STATE, i)) * of_move, sum);
         }
         return sum;
     }
@@ -158,10 +160,10 @@ struct OdVectors {
         const real fraction = step * OD_ERROR_OF_SLOPES;
         OD_UNROLL
         for (int i = 0; i < OD_N; ++i) {
-            const real y = get(OD_STATE, i), slope = get(OD_SLOPE, i);
-            const real error = od_fma(slope + f[i], fraction, OD_ERROR_OF_STATES * (y - w[i]));
-            od_norm_ratio(norm, error * od_weight(task, i, y, w[i], step * slope));
-            od_norm_finite(norm, w[i]);
+            const real y = get(OD_STATE, i), slope = get(OD_SLOPE, i), after = y + d[i];
+            const real error = od_fma(slope + f[i], fraction, -(OD_ERROR_OF_STATES * d[i]));
+            od_norm_ratio(norm, error * od_weight(task, i, y, after, step * slope));
+            od_norm_finite(norm, after);
             od_norm_finite(norm, error);
         }
         od_norm_close_group(norm);
@@ -185,7 +187,7 @@ struct OdVectors {
         OD_UNROLL
         for (int i = 0; i < OD_N; ++i) {
             if (i == od_event_component(task)) {
-                before = get(OD_STATE, i), after = w[i];
+                before = get(OD_STATE, i), after = moved(i);
                 slope = get(OD_SLOPE, i), slope_after = f[i];
             }
         }
@@ -197,16 +199,22 @@ struct OdVectors {
     OD_FN_MEMBER bool is_outside() const {
         bool outside = false;
         OD_UNROLL
-        for (int i = 0; i < OD_N; ++i) outside = outside || od_outside(i, w[i]);
+        for (int i = 0; i < OD_N; ++i) outside = outside || od_outside(i, moved(i));
         return outside;
     }
     OD_FN_MEMBER bool is_impossible() const {
         bool impossible = false;
         OD_UNROLL
-        for (int i = 0; i < OD_N; ++i) impossible = impossible || od_impossible(task, i, w[i]);
+        for (int i = 0; i < OD_N; ++i) impossible = impossible || od_impossible(task, i, get(OD_STATE, i));
         return impossible;
     }
 #endif
+};
+
+// Where f is evaluated.
+struct OdMoved {
+    const OdVectors &x;
+    OD_FN_MEMBER real operator[](int i) const { return x.moved(i); }
 };
 
 extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
@@ -227,7 +235,7 @@ od_rkc(const OdTask task) {
             if (k >= task.n_systems) break;
             od_rkc_load(task, loop, k, x);
         }
-        od_rhs(loop.at, x.w, x.p, x.f);
+        od_rhs(loop.at, OdMoved{x}, x.p, x.f);
         if (loop.phase == OD_AT_STAGE) {
             x.stage(od_rkc_stage(loop), loop.step);
         } else {

@@ -17,7 +17,7 @@ enum OdRkcAim {
 struct OdRkc {
     real slope[OD_EACH];        // f at the state
     real direction[OD_EACH];    // of the power method, found last
-    real w[OD_EACH];            // where f is evaluated: of a step at last its end
+    real d[OD_EACH];            // f is evaluated at y + d, y the state: of a step at last at its end
     real f[OD_EACH];            // f there
     real radius;
     int age;                    // accepted steps since the radius was estimated
@@ -51,6 +51,8 @@ struct OdVectors {
     const OdSystem &x;
     OdRkc &rkc;
 
+    OD_FN_MEMBER real moved(int e) const { return x.y[e] + rkc.d[e]; }
+
     // Euclidean norm, of components e of the thread, i of the system.
     template <class Component> OD_FN_MEMBER real norm_of(Component component) const {
         const OdGroup &g = x.g;
@@ -67,13 +69,13 @@ struct OdVectors {
         return norm_of([&](int e) { return rkc.f[e] - rkc.slope[e]; });
     }
     OD_FN_MEMBER real norm_of_move() const {
-        return norm_of([&](int e) { return rkc.w[e] - x.y[e]; });
+        return norm_of([&](int e) { return moved(e) - x.y[e]; });
     }
     OD_FN_MEMBER real cosine_of_change(real change) const {
         const OdGroup &g = x.g;
         const real of_change = real(1) / change, of_move = real(1) / norm_of_move();
         real sum = real(0);
-        OD_OWN(e, i) sum = od_fma((rkc.f[e] - rkc.slope[e]) * of_change, (rkc.w[e] - x.y[e]) * of_move, sum);
+        OD_OWN(e, i) sum = od_fma((rkc.f[e] - rkc.slope[e]) * of_change, (moved(e) - x.y[e]) * of_move, sum);
         return od_group_sum(g, sum);
     }
     template <class Component> OD_FN_MEMBER real stretch_of(Component component, real longest) const {
@@ -99,17 +101,17 @@ struct OdVectors {
     }
     OD_FN_MEMBER void keep_direction() {
         const OdGroup &g = x.g;
-        OD_OWN(e, i) rkc.direction[e] = rkc.w[e] - x.y[e];
+        OD_OWN(e, i) rkc.direction[e] = moved(e) - x.y[e];
     }
     OD_FN_MEMBER void move(OdMove how, real a, int mirrored = -1) {
         const OdGroup &g = x.g;
         OD_OWN(e, i) {
-            rkc.w[e] = od_moved(task, how, a, i, i == mirrored, rkc.w[e], x.y[e], rkc.slope[e], rkc.direction[e], rkc.f[e]);
+            rkc.d[e] = od_moved(task, how, a, i, i == mirrored, rkc.d[e], x.y[e], rkc.slope[e], rkc.direction[e], rkc.f[e]);
         }
     }
 };
 
-// Evaluates f at `w` and time `at`; or from the state as often as the power method wants it, whether that settles or
+// Evaluates f at y + d and time `at`; or from the state as often as the power method wants it, whether that settles or
 // not; or through a step of so many stages. It works on copies: see od_copy.
 static __device__ __noinline__ bool od_rkc_evaluate(const OdTask &task, OdStepLoop &loop, const OdSystem &system,
                                                     OdRkc &method, OdRkcAim aim, real at, real step,
@@ -123,7 +125,7 @@ static __device__ __noinline__ bool od_rkc_evaluate(const OdTask &task, OdStepLo
     OdPower power;
     OdVectors vectors{task, x, rkc};
     OdPowerNext next = OD_POWER_FOUND;
-    real before[OD_EACH];       // the stage before the last
+    real before[OD_EACH];       // d of the stage before the last
     int stage = 2;
     if (aim == OD_FOR_RADIUS) {
         od_power_start(power, vectors, od_abs(c.length));
@@ -131,14 +133,16 @@ static __device__ __noinline__ bool od_rkc_evaluate(const OdTask &task, OdStepLo
         od_chebyshev_start(chebyshev, stages);
         const real first = step * chebyshev.theta[1];
         OD_OWN(e, i) {
-            before[e] = x.y[e];
-            rkc.w[e] = od_fma(rkc.slope[e], first, x.y[e]);
+            before[e] = real(0);
+            rkc.d[e] = rkc.slope[e] * first;
         }
         at = od_fma(step, chebyshev.theta[1], c.t);
     }
     // It ends, because the power method and the stages are bounded.
     for (;;) {
-        od_evaluate(c, x, memory, at, rkc.w);
+        real w[OD_EACH];
+        OD_OWN(e, i) w[e] = vectors.moved(e);
+        od_evaluate(c, x, memory, at, w);
         OD_OWN(e, i) rkc.f[e] = memory.slope[i];
         if (aim == OD_FOR_ITSELF) break;
         if (aim == OD_FOR_RADIUS) {
@@ -153,9 +157,9 @@ static __device__ __noinline__ bool od_rkc_evaluate(const OdTask &task, OdStepLo
         const real reach = step * s.mu_tilde;
         OD_OWN(e, i) {
             const real slope = rkc.f[e] - s.a * rkc.slope[e];
-            const real old = od_fma(s.nu, before[e], s.rest * x.y[e]);
-            before[e] = rkc.w[e];
-            rkc.w[e] = od_fma(slope, reach, od_fma(s.mu, rkc.w[e], old));
+            const real old = od_fma(s.mu, rkc.d[e], s.nu * before[e]);
+            before[e] = rkc.d[e];
+            rkc.d[e] = od_fma(slope, reach, old);
         }
         ++stage;
         const bool is_end = stage > (int)stages;
@@ -194,7 +198,7 @@ OD_FN_MEMBER void OdRkc::prepare(const OdTask &task, OdStepLoop &c, const OdSyst
     if (!fresh) return;
     fresh = false;
     OD_UNROLL_OWN
-    for (int e = 0; e < OD_EACH; ++e) w[e] = x.y[e];
+    for (int e = 0; e < OD_EACH; ++e) d[e] = real(0);
     od_rkc_evaluate(task, c, x, *this, OD_FOR_ITSELF, c.t, real(0), real(0));
     OD_UNROLL_OWN
     for (int e = 0; e < OD_EACH; ++e) slope[e] = direction[e] = f[e];
@@ -215,7 +219,7 @@ OD_FN_MEMBER real OdRkc::first_size(const OdTask &task, OdStepLoop &c, OdSystem 
     const real length = od_abs(c.length), stable = real(1) / radius;
     const real trial = stable < length ? stable : length;
     const real step = c.length < real(0) ? -trial : trial;
-    OD_OWN(e, i) w[e] = od_fma(slope[e], step, x.y[e]);
+    OD_OWN(e, i) d[e] = slope[e] * step;
     od_rkc_evaluate(task, c, x, *this, OD_FOR_ITSELF, c.t + step, real(0), real(0));
     const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_near_recip(task.rtol);
     real sum = real(0);
@@ -264,11 +268,10 @@ OD_FN_MEMBER OdAttempt OdRkc::attempt(const OdTask &task, OdStepLoop &c, OdSyste
     const real fraction = step * OD_ERROR_OF_SLOPES;
     OD_OWN(e, i) {
         const real y = x.y[e];
-        after[e] = w[e];
-        const real error =
-            od_fma(slope[e] + f[e], fraction, OD_ERROR_OF_STATES * (y - w[e]));
-        od_norm_ratio(norm, error * od_weight(task, i, y, w[e], step * slope[e]));
-        od_norm_finite(norm, w[e]);
+        after[e] = y + d[e];
+        const real error = od_fma(slope[e] + f[e], fraction, -(OD_ERROR_OF_STATES * d[e]));
+        od_norm_ratio(norm, error * od_weight(task, i, y, after[e], step * slope[e]));
+        od_norm_finite(norm, after[e]);
         od_norm_finite(norm, error);
     }
     const real size = od_group_norm(task, g, norm);

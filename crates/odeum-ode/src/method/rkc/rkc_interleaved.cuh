@@ -3,7 +3,7 @@
 // Equation, method, order, stability and reference: mod.rs beside this file. What each system does in a turn: phases.cuh. The first
 // thread of a system has its scalars and decides; all its threads do with their components of the vectors what it orders.
 
-// What is to be done with the vectors, in this order, before w moves.
+// What is to be done with the vectors, in this order, before w = y + d moves.
 enum OdOrder : unsigned {
     OD_KEEP_DIRECTION = 1,      // of the power method, which has found it
     OD_START = 2,               // the slope is f, and so is the direction
@@ -11,7 +11,7 @@ enum OdOrder : unsigned {
     OD_TAKE = 8,                // the state is the first one of another system
     OD_SAVE = 16,               // the state goes to save times
     OD_WRITE = 32,              // the state is the last one of its system
-    OD_FIRST_STAGE = 64         // the stage before w is y
+    OD_FIRST_STAGE = 64         // the stage before is y
 };
 
 // What the first thread tells the others: rows of OdMemory::words and ::numbers.
@@ -20,7 +20,7 @@ enum OdToldWord {
     OD_TOLD_GOES_ON, OD_TOLD_WORDS
 };
 enum OdToldNumber {
-    OD_TOLD_AT, OD_TOLD_MU, OD_TOLD_NU, OD_TOLD_REACH, OD_TOLD_A, OD_TOLD_REST, OD_TOLD_SCALE, OD_TOLD_STEP_SIZE,
+    OD_TOLD_AT, OD_TOLD_MU, OD_TOLD_NU, OD_TOLD_REACH, OD_TOLD_A, OD_TOLD_SCALE, OD_TOLD_STEP_SIZE,
     OD_TOLD_NUMBERS
 };
 static_assert(OD_TOLD_WORDS <= OD_INTERLEAVED_WORDS && OD_TOLD_NUMBERS <= OD_INTERLEAVED_NUMBERS, "there are rows");
@@ -135,12 +135,13 @@ od_rkc_interleaved(const OdTask task) {
     real y[OD_EACH];            // the state
     real slope[OD_EACH];        // f there
     real direction[OD_EACH];    // of the power method, found last: seldom wanted, so in local memory
-    real before[OD_EACH];       // the stage before the last
+    real d[OD_EACH];            // f is evaluated at w = y + d
+    real before[OD_EACH];       // d of the stage before the last
     real f[OD_EACH];            // f where it is evaluated: at w, which is OdMemory::state
     unsigned system = 0, waited = 0;
     real at = real(0), step = real(0);
     OD_UNROLL_OWN
-    for (int e = 0; e < OD_EACH; ++e) y[e] = slope[e] = direction[e] = before[e] = real(1);
+    for (int e = 0; e < OD_EACH; ++e) y[e] = slope[e] = direction[e] = real(1), d[e] = before[e] = real(0);
     OD_OWN(e, i) w[i] = real(1);
     // Of arrays whose places the compiler does not know nothing is in registers.
     const unsigned aside = od_opaque(0);
@@ -161,7 +162,6 @@ od_rkc_interleaved(const OdTask task) {
                 memory.numbers[OD_TOLD_NU][g.lane] = s.nu;
                 memory.numbers[OD_TOLD_REACH][g.lane] = loop.step * s.mu_tilde;
                 memory.numbers[OD_TOLD_A][g.lane] = s.a;
-                memory.numbers[OD_TOLD_REST][g.lane] = s.rest;
             }
         }
         od_group_rhs(g, at, w, p, f);
@@ -170,13 +170,13 @@ od_rkc_interleaved(const OdTask task) {
         if (phase == OD_AT_STAGE) {
             const real mu = memory.numbers[OD_TOLD_MU][g.lane], nu = memory.numbers[OD_TOLD_NU][g.lane];
             const real reach = memory.numbers[OD_TOLD_REACH][g.lane], a = memory.numbers[OD_TOLD_A][g.lane];
-            const real rest = memory.numbers[OD_TOLD_REST][g.lane];
             at = memory.numbers[OD_TOLD_AT][g.lane];
             OD_OWN(e, i) {
                 const real change = f[e] - a * slope[e];
-                const real old = od_fma(nu, before[e], rest * y[e]);
-                before[e] = w[i];
-                w[i] = od_fma(change, reach, od_fma(mu, before[e], old));
+                const real old = od_fma(mu, d[e], nu * before[e]);
+                before[e] = d[e];
+                d[e] = od_fma(change, reach, old);
+                w[i] = y[e] + d[e];
             }
         }
         // Decisions take a part of a turn, whoever has one to make: systems wait for others, at f of the same state, until together they
@@ -196,11 +196,11 @@ od_rkc_interleaved(const OdTask task) {
             const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_near_recip(task.rtol);
             OD_OWN(e, i) {
                 const real there = w[i], change = f[e] - slope[e], move = there - y[e];
-                const real d = phase == OD_IN_POWER ? change : phase == OD_AT_START ? f[e] : direction[e + aside];
+                const real along = phase == OD_IN_POWER ? change : phase == OD_AT_START ? f[e] : direction[e + aside];
                 sums[OD_MOVE2] = od_fma(move, move, sums[OD_MOVE2]);
-                sums[OD_D2] = od_fma(d, d, sums[OD_D2]);
-                sums[OD_LARGEST_D] = od_larger(sums[OD_LARGEST_D], od_abs(d));
-                sums[OD_LARGEST_YD] = od_larger(sums[OD_LARGEST_YD], od_abs(y[e] * d));
+                sums[OD_D2] = od_fma(along, along, sums[OD_D2]);
+                sums[OD_LARGEST_D] = od_larger(sums[OD_LARGEST_D], od_abs(along));
+                sums[OD_LARGEST_YD] = od_larger(sums[OD_LARGEST_YD], od_abs(y[e] * along));
                 if (phase == OD_IN_POWER) {
                     sums[OD_OF_PHASE] = od_fma(change, move, sums[OD_OF_PHASE]);
                 } else if (phase == OD_AT_EULER) {
@@ -208,7 +208,7 @@ od_rkc_interleaved(const OdTask task) {
                     const real ratio = (f[e] - slope[e]) * (unit * weight);
                     sums[OD_OF_PHASE] = od_fma(ratio, ratio, sums[OD_OF_PHASE]);
                 } else if (phase == OD_AT_END) {
-                    const real error = od_fma(slope[e] + f[e], fraction, OD_ERROR_OF_STATES * (y[e] - there));
+                    const real error = od_fma(slope[e] + f[e], fraction, -(OD_ERROR_OF_STATES * d[e]));
                     od_norm_ratio(norm, error * od_weight(task, i, y[e], there, step * slope[e]));
                     od_norm_finite(norm, there);
                     od_norm_finite(norm, error);
@@ -316,9 +316,10 @@ od_rkc_interleaved(const OdTask task) {
                 OD_OWN(e, i) __stcs(task.end_states + (size_t)i * task.stride + system, y[e]);
             }
             OD_OWN(e, i) {
-                const real d = move == OD_ALONG_ALL ? direction[e + aside] : real(0);
-                w[i] = od_moved(task, move, a, i, i == (int)index, w[i], y[e], slope[e], d, f[e]);
-                if (order & OD_FIRST_STAGE) before[e] = y[e];
+                const real along = move == OD_ALONG_ALL ? direction[e + aside] : real(0);
+                d[e] = od_moved(task, move, a, i, i == (int)index, d[e], y[e], slope[e], along, f[e]);
+                w[i] = y[e] + d[e];
+                if (order & OD_FIRST_STAGE) before[e] = real(0);
             }
         }
         if (od_count(goes_on) == 0) break;

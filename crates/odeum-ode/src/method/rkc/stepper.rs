@@ -28,8 +28,10 @@ pub(crate) struct RkcStepper<'a, L: Lanes, F: ?Sized> {
     stale: L::Mask,
     /// f(t, y) \[n\].
     slope: Vec<L>,
-    /// Stage vectors w_{j-2}, w_{j-1}, w_j \[n\].
-    w: [Vec<L>; 3],
+    /// What stages j−2 and j−1 add to the state \[n\]: kept apart from it, so that its roundings do not add up over the stages.
+    d: [Vec<L>; 2],
+    /// Stage j−1, at last the new state \[n\].
+    w: Vec<L>,
     /// f at a stage, and at the new state at the end of an attempt \[n\].
     f: Vec<L>,
     work: Vec<L>,
@@ -52,7 +54,8 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
             radius_every: L::lit(f64::from(rkc.radius_every())),
             stale: L::from_bits(0),
             slope: zeros(),
-            w: [zeros(), zeros(), zeros()],
+            d: [zeros(), zeros()],
+            w: zeros(),
             f: zeros(),
             work: vec![L::lit(0.0); system.workspace()],
         }
@@ -117,7 +120,7 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
         h * (sum / L::lit(y.len() as f64)).sqrt()
     }
 
-    /// The recurrence over the stages: from y over `h` to `self.w[2]`, with `stages` stages in
+    /// The recurrence over the stages: from y over `h` to `self.w`, with `stages` stages in
     /// each lane. SSV, eqs. 2.1–2.2; Niemeyer & Sung 2014, eqs. 13–23.
     #[inline(always)]
     fn stages(&mut self, at: &Point<L>, h: L, stages: L, cost: &mut Cost) {
@@ -125,8 +128,9 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
         let mut recurrence = Recurrence::new(stages);
         let first = h * recurrence.first();
         for i in 0..n {
-            self.w[1][i] = at.y[i];
-            self.w[2][i] = self.slope[i].mul_add(first, at.y[i]);
+            self.d[0][i] = L::lit(0.0);
+            self.d[1][i] = self.slope[i] * first;
+            self.w[i] = at.y[i] + self.d[1][i];
         }
         let mut most = 0.0_f64;
         for lane in 0..L::WIDTH {
@@ -136,21 +140,21 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
             cost.nfev[lane] += stages.lane(lane).to_f64() as u32 - 1;
         }
         for j in 2..=most as u32 {
-            // A lane with fewer stages is finished: its newest stage is copied on.
+            // A lane with fewer stages is finished: its last stage stays.
             let live = L::lit(f64::from(j)).le(stages);
             let stage = recurrence.advance();
-            self.w.rotate_left(1);
             let t = h.mul_add(stage.theta, at.t);
-            let point = Point { t, y: &self.w[1][..n], p: at.p };
+            let point = Point { t, y: &self.w[..n], p: at.p };
             self.system.slope(&point, &mut self.f[..n], &mut self.work);
             let step = h * stage.mu_tilde;
-            let [w_jm2, w_jm1, w_j] = &mut self.w;
-            // After the rotation w_j holds the stage before the last two: it is overwritten.
+            let [before, last] = &mut self.d;
             for i in 0..n {
                 let slope = self.f[i] - stage.a * self.slope[i];
-                let old = stage.nu.mul_add(w_jm2[i], stage.rest * at.y[i]);
-                let next = slope.mul_add(step, stage.mu.mul_add(w_jm1[i], old));
-                w_j[i] = L::select(live, next, w_jm1[i]);
+                let old = stage.mu.mul_add(last[i], stage.nu * before[i]);
+                let next = L::select(live, slope.mul_add(step, old), last[i]);
+                before[i] = last[i];
+                last[i] = next;
+                self.w[i] = at.y[i] + next;
             }
         }
     }
@@ -163,8 +167,8 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
         let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS.map(L::lit);
         let of_slopes = h * of_slopes;
         for i in 0..y.len() {
-            let new = self.w[2][i];
-            let error = (self.slope[i] + self.f[i]).mul_add(of_slopes, of_states * (y[i] - new));
+            let (new, change) = (self.w[i], self.d[1][i]);
+            let error = (self.slope[i] + self.f[i]).mul_add(of_slopes, -(of_states * change));
             non_finite = new.mul_add(zero, error.mul_add(zero, non_finite));
             match self.weights.norm() {
                 Norm::WeightedRms => {
@@ -230,9 +234,9 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
                 let trial = L::select(stable.lt(length), stable, length);
                 let signed = L::select(start.length.lt(zero), -trial, trial);
                 for i in 0..n {
-                    self.w[0][i] = self.slope[i].mul_add(signed, at.y[i]);
+                    self.w[i] = at.y[i] + self.slope[i] * signed;
                 }
-                let end = Point { t: at.t + signed, y: &self.w[0][..n], p: at.p };
+                let end = Point { t: at.t + signed, y: &self.w[..n], p: at.p };
                 self.system.slope(&end, &mut self.f[..n], &mut self.work);
                 cost.add_fresh::<L>(restarted, 1);
                 let root = self.euler_error(at.y, trial).sqrt();
@@ -269,7 +273,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
         let stages = L::select(valid, stages, L::lit(2.0));
 
         self.stages(at, h, stages, cost);
-        let end = Point { t: end, y: &self.w[2][..n], p: at.p };
+        let end = Point { t: end, y: &self.w[..n], p: at.p };
         self.system.slope(&end, &mut self.f[..n], &mut self.work);
         cost.add_all(L::WIDTH, 1);
         let error = L::select(valid, self.norm(at.y, h), L::lit(f64::NAN));
@@ -278,7 +282,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
 
     #[inline(always)]
     fn state(&self) -> &[L] {
-        &self.w[2]
+        &self.w
     }
 
     #[inline(always)]
