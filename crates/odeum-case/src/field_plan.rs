@@ -4,7 +4,8 @@ use crate::available::Free;
 use crate::case::{Every, FieldCase, FieldTime, Precision, too_large};
 use crate::plan::Overrides;
 use odeum_fields::{
-    Field, Method, Options, Stability, Steps, first_growing_step, gpu, sharpening_step, stability,
+    Field, Method, Options, Stability, Steps, first_growing_step, gpu, rounded_away,
+    sharpening_step, stability,
 };
 use odeum_io::{Finding, Findings};
 use odeum_ode::Device;
@@ -172,7 +173,8 @@ impl<'a> FieldPlan<'a> {
             }
             Steps::Fixed(_) => {}
         }
-        let warnings = self.warnings(&field, &limits)?;
+        let mut warnings = self.warnings(&field, &limits)?;
+        warnings.extend(self.rounded_away(&field, &limits)?);
         let mut options = Options::new(time.method, time.steps.clone());
         (options.force, options.max_steps) = (time.force, time.max_steps);
         Ok(Prepared { field, limits, options, warnings })
@@ -211,6 +213,33 @@ impl<'a> FieldPlan<'a> {
         );
         let found = format!("steps of {h:.6e}, where reactions take {:.6e}", 1.0 / limits.reaction);
         Some(self.at("step", message).into_warning().found(found).help(help))
+    }
+
+    /// A warning of changes that single precision is too coarse for.
+    fn rounded_away<T: odeum_fields::Precision>(
+        &self,
+        field: &Field<T>,
+        limits: &Stability,
+    ) -> Result<Option<Finding>, Finding> {
+        let FieldCase { problem, time, source_spans, .. } = self.case;
+        let span = (time.start, time.until);
+        let lost = rounded_away(problem, field, span, (time.method, &time.steps), limits)
+            .map_err(|error| source_spans.place(error))?;
+        if lost.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> = lost.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!(
+            "changes of {} are lost or too large in single precision: they are less than ten units \
+             in the last place in each stage of a step",
+            names.join(", ")
+        );
+        let finding = match source_spans.find("precision") {
+            Some(source_span) => source_span.error(message),
+            None => Finding::error(message).in_file(self.case.source.name()).field("run.precision"),
+        };
+        let help = "take precision = \"f64\", or count values from a level nearer to them";
+        Ok(Some(finding.into_warning().help(help)))
     }
 
     /// A warning of steps of forward Euler that keep pulses too sharp.

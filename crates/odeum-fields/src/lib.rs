@@ -36,6 +36,8 @@ pub use simulation::checkpoint::{Checkpoint, Clock, Counts};
 pub use simulation::{Failure, Options, Outcome, Simulation, Unstable};
 pub use time::method::{Method, Steps};
 #[doc(hidden)]
+pub use time::rounding::rounded_away;
+#[doc(hidden)]
 pub use time::sharpening::sharpening_step;
 pub use time::stability::{Stability, stability};
 pub use time::within_step::first_growing_step;

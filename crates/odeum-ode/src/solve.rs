@@ -59,7 +59,7 @@ pub fn solve_monitored<T: Scalar, S: System>(
     let trace = || Graph::trace(system);
     let on_device = || DeviceSystem::traced(system);
     let pattern = system.jacobian_pattern();
-    let inlining = Inlining::new(!(S::INTERPRETED || S::TABULATED));
+    let inlining = Inlining::new(!S::INTERPRETED);
     let ready = Ready::new(sizes.0, pattern, || Ok(trace()), on_device, method, device, inlining)?;
     let on_lanes = ByLanes::<S, { ERK | RKC }>(system);
     ready.run(&on_lanes, sizes, ensemble, method, options, monitor)

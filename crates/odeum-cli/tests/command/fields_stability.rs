@@ -307,3 +307,51 @@ until = 2.0
         assert!(said.err.contains(part), "{part}: {}", said.err);
     }
 }
+
+/// What changes slowly about a large value is off by factors in single precision, by any method: `check` and `run` say so.
+#[test]
+fn changes_that_single_precision_loses_are_told() {
+    let folder = Folder::new();
+    let warning = "warning: changes of `T` are lost or too large in single precision";
+    let case = |rate: f64, time: &str, precision: &str| {
+        format!(
+            "[system]\nspecies = [\"T\"]\nequations = {{ T = \"0.1*lap(T) + {rate}\" }}\n[grid]\nshape = [64, 1, 1]\n\
+             spacing = 0.02\n[initial]\nT = 300.0\n[time]\nuntil = 20.0\n{time}\n[run]\nprecision = \"{precision}\"\n"
+        )
+    };
+    // One stage adds about two units in the last place, or hundreds of them.
+    for time in [
+        "",
+        "method = \"ssprk3\"\nstep = \"stable\"",
+        "method = \"rkl2\"\nstep = 1.0",
+        "method = \"rkc\"\nstep = 1.0",
+        "method = \"rkc\"\ntolerance = 1e-3",
+    ] {
+        for (rate, precision, told) in
+            [(0.05, "f32", true), (0.05, "f64", false), (10.0, "f32", false)]
+        {
+            folder.write("a.toml", case(rate, time, precision));
+            let said = folder.odeum(&["check", "a.toml"]).well();
+            let is_told = said.err.contains(warning) && said.err.contains("precision = \"f64\"");
+            assert!(if told { is_told } else { said.err.is_empty() }, "{time}: {}", said.err);
+        }
+    }
+    folder.write("a.toml", case(0.05, "", "f32"));
+    assert!(folder.odeum(&["run", "a.toml"]).well().err.contains(warning));
+    // Nothing that changes, and values near one.
+    let others = [case(0.0, "", "f32"), case(0.05, "", "f32").replace("300.0", "\"cos(x)\"")];
+    let problems = ["diffusion", "front"].map(|problem| {
+        format!(
+            "[system]\nproblem = \"{problem}\"\n[grid]\nshape = [32, 32, 1]\n[time]\nuntil = 10.0\n\
+             [run]\nprecision = \"f32\"\n"
+        )
+    });
+    let gray_scott = "[system]\nspecies = [\"u\", \"v\"]\nequations = { u = \"0.16*lap(u) - u*v^2 + 0.035*(1 - u)\", \
+                      v = \"0.08*lap(v) + u*v^2 - 0.1*v\" }\n[grid]\nshape = [64, 64, 1]\n[initial]\n\
+                      u = \"1 - 0.5*exp(-((x - 32)^2 + (y - 32)^2)/20)\"\n\
+                      v = \"0.25*exp(-((x - 32)^2 + (y - 32)^2)/20)\"\n[time]\nuntil = 1000.0\n[run]\nprecision = \"f32\"\n";
+    for case in others.into_iter().chain(problems).chain([gray_scott.to_owned()]) {
+        let said = folder.write("b.toml", &case).odeum(&["check", "b.toml"]).well();
+        assert!(said.err.is_empty(), "{case}{}", said.err);
+    }
+}

@@ -8,6 +8,7 @@ pub(crate) mod growth_bound;
 mod limits;
 mod linearised;
 pub(crate) mod method;
+pub(crate) mod rounding;
 pub(crate) mod sampling;
 pub(crate) mod sharpening;
 pub(crate) mod spectrum;

@@ -43,7 +43,7 @@ impl<S: System + Send> AnySystem for Held<S> {
     }
 
     fn is_callers(&self) -> bool {
-        !(S::INTERPRETED || S::TABULATED)
+        !S::INTERPRETED
     }
 }
 
