@@ -7,8 +7,8 @@ use crate::case::FieldCase;
 use odeum_fields::{AXES, Precision, Simulation, Summary};
 use odeum_io::Finding;
 use odeum_io::cells::{MASK, SPECIES, aside, in_files, put};
-use odeum_io::file::Room;
-use odeum_io::npz::{Archive, write_archive};
+use odeum_io::file::{Room, Staged};
+use odeum_io::npz::{Archive, stage_archive};
 use odeum_ode::Error;
 use serde_json::json;
 use std::cell::Cell;
@@ -34,15 +34,15 @@ pub struct End<'a> {
     pub last: Option<Vec<u8>>,
 }
 
-/// Writes the file, where room was made for it, by so many threads: of a field in memory, or as it comes from a GPU.
-pub fn write<T: Precision>(
+/// Writes the file beside its place, where room was made for it, by so many threads: of a field in memory, or as it comes from a GPU.
+pub fn stage<T: Precision>(
     path: &Path,
     room: Option<Room>,
     threads: usize,
     case: &FieldCase,
     simulation: &Simulation<T>,
     end: End<'_>,
-) -> Result<(), Finding> {
+) -> Result<Staged, Finding> {
     let (grid, mask) = (&case.problem.grid, case.problem.mask.as_ref());
     let names = case.problem.model.species();
     let [nx, ny, nz] = grid.shape();
@@ -100,9 +100,9 @@ pub fn write<T: Precision>(
     if let Some(last) = end.last {
         archive.whole(&beside(RESUME), "|u1", &[last.len()], last);
     }
-    let written = write_archive(path, room, threads, archive);
+    let staged = stage_archive(path, room, threads, archive);
     match broken.take() {
         Some(error) => Err(case.source_spans.place(error)),
-        None => written,
+        None => staged,
     }
 }

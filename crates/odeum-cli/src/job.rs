@@ -59,6 +59,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) target: &'a Target,
     /// Room that is made for the result.
     pub(crate) room: Option<Room>,
+    /// What is there may be replaced: the user says so, or goes on from it.
+    pub(crate) replace: bool,
 }
 
 /// A run that cannot go on, and how it ends.
@@ -93,6 +95,7 @@ fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
     let _lock = target.lock(tell).map_err(Stop::bad)?;
     refuse_other_kinds(job, &target).map_err(Stop::bad)?;
     refuse_to_replace(job, &target, args).map_err(Stop::bad)?;
+    let replace = args.overwrite || is_there(&target.npz());
     let ready = job.prepare(args, &target).map_err(Stop::bad)?;
     if args.resume {
         // Before the probe, which takes the place of the result that says what to remove.
@@ -100,7 +103,7 @@ fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
     }
     target.probe(job.disk_bytes()).map_err(Stop::bad)?;
     let room = target.room(job.result_bytes());
-    job.go(ready, Ground { args, target: &target, room })
+    job.go(ready, Ground { args, target: &target, room, replace })
 }
 
 /// The right to write a single file, of the `own` kind, at a path that an option names: it replaces nothing that

@@ -298,7 +298,7 @@ impl<T: Real> Running for Run<T> {
                 let steps = self.simulation.counts().steps;
                 let end =
                     End { t, steps, start: &self.masses, end: &summaries, files: &[], last: None };
-                field_npz::write(path, None, threads, &self.case, &self.simulation, end)?;
+                field_npz::stage(path, None, threads, &self.case, &self.simulation, end)?.put()?;
             }
             "vti" => {
                 let field = self.simulation.field()?;

@@ -4,8 +4,7 @@ use super::{slice, surface};
 use odeum_case::{FieldCase, FieldOutput, Slice};
 use odeum_fields::{AXES, Field, Precision};
 use odeum_io::field::{self, Cells, Place, Writer};
-use odeum_io::file::{Whole, cannot_write};
-use odeum_io::table::LOST;
+use odeum_io::file::{Whole, make_folder};
 use odeum_io::{Finding, Target};
 use std::path::PathBuf;
 
@@ -46,8 +45,7 @@ impl<T: Precision> Frames<T> {
         let Cells { grid, mask, names } = &self.cells;
         let cells = (grid, mask.as_ref());
         if self.place.numbered && self.is_numbered() {
-            let folder = self.place.folder();
-            std::fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
+            make_folder(&self.place.folder())?;
         }
         for slice in &self.output.slices {
             let name = &names[slice.species];
@@ -79,10 +77,15 @@ impl<T: Precision> Frames<T> {
         self.writers.iter().try_for_each(|writer| writer.restore())
     }
 
-    /// Of a run that goes on: an error where files of states that were written before are gone or cut off.
-    pub(super) fn lost(&self) -> Option<Finding> {
+    /// States that were written.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// An error where files of states that were written are gone or cut off, from one of them on.
+    pub(super) fn lost(&self, from: usize, when: &str) -> Option<Finding> {
         let (mut all, mut first, mut lost) = (0, None, 0);
-        for index in 0..self.count {
+        for index in from..self.count {
             for file in self.files_of(index) {
                 all += 1;
                 if !file.is_there() {
@@ -91,11 +94,10 @@ impl<T: Precision> Frames<T> {
                 }
             }
         }
-        let finding =
-            Finding::error("files of states before the checkpoint are missing or cut off")
-                .in_file(first?.display().to_string())
-                .found(format!("{lost} of {all} files, this one first, are not whole"));
-        Some(finding.help(format!("put them back, or leave their format out; {LOST}")))
+        let finding = Finding::error(format!("files of states {when} are missing or cut off"))
+            .in_file(first?.display().to_string())
+            .found(format!("{lost} of {all} files, this one first, are not whole"));
+        Some(finding)
     }
 
     /// All files of a state.

@@ -20,7 +20,7 @@ use odeum_case::field_npz as npz;
 use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
 use odeum_fields::{Options, Outcome, Simulation, Steps, Summary};
 use odeum_io::checkpoint::field::Header;
-use odeum_io::file::reason;
+use odeum_io::file::{Staged, is_there, reason};
 use odeum_io::{Finding, Findings, Target, number};
 use odeum_ode::Monitor;
 use std::io;
@@ -145,13 +145,16 @@ fn simulation_and_write<T: odeum_fields::Precision>(
     plan: &FieldPlan<'_>,
     movie: &Movie,
     Prepared { field, options, limits, .. }: Prepared<T>,
-    Ground { args, target, room }: Ground<'_>,
+    Ground { args, target, room, replace }: Ground<'_>,
 ) -> Result<Exit, Stop> {
     let case = plan.case;
     let misplaced = |error| Stop::bad(case.source_spans.place(error));
     movie.tell_lack(case);
     let others = target::others(case, target, movie);
     let path = target.checkpoint();
+    let mut later = target::at_the_end(case, target, movie);
+    later.push(target.npz());
+    later.retain(|path| !replace && !is_there(path));
     let Beginning { header, mut start } =
         beginning::find(plan, field, args, target, movie).map_err(Stop::bad)?;
     let resumed = header.is_some();
@@ -172,7 +175,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
     list(&mut header, &target::on_the_way(case, target), target);
 
     let (outcome, ended, written) =
-        run_beside_writer(plan, &mut simulation, header, args, target, resumed)?;
+        run_beside_writer(plan, &mut simulation, header, args, target, (resumed, later))?;
     let warnings: Vec<Finding> = written
         .warnings
         .iter()
@@ -202,6 +205,9 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
         Ok(Outcome::Reached) => {}
     }
+    if let Some(lost) = written.lost {
+        return Err(broken(lost));
+    }
     // What unstable steps have made of values is held against the run that goes on from here.
     let clock = simulation.clock_to_keep().map_err(misplaced)?;
     let clock = clock.unwrap_or_else(|| simulation.clock());
@@ -216,7 +222,10 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         files: &files,
         last: Some(finished::bytes(header, clock, &options)),
     };
-    npz::write(&target.npz(), room, plan.threads(), case, &simulation, end).map_err(broken)?;
+    let put = if replace { Staged::put } else { Staged::put_new };
+    npz::stage(&target.npz(), room, plan.threads(), case, &simulation, end)
+        .and_then(put)
+        .map_err(broken)?;
     let mut files = vec![target.npz()];
     files.extend(written.files);
     files.extend(movie.make(case, target));
@@ -258,11 +267,11 @@ fn run_beside_writer<T: odeum_fields::Precision>(
     header: Header,
     args: &RunArgs,
     target: &Target,
-    resumed: bool,
+    (resumed, later): (bool, Vec<PathBuf>),
 ) -> Result<(Result<Outcome, odeum_ode::Error>, Ended, Written), Stop> {
     let case = plan.case;
-    let writer =
-        Writer::<T>::open(case, target, &header, resumed, plan.threads()).map_err(Stop::bad)?;
+    let writer = Writer::<T>::open(case, target, &header, (resumed, later), plan.threads())
+        .map_err(Stop::bad)?;
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet, SINCE_CHECKPOINT);
     let asked = Arc::clone(&monitor);
@@ -296,6 +305,7 @@ fn run_beside_writer<T: odeum_fields::Precision>(
             kept: false,
             marked: [0; 3],
             warnings: Vec::new(),
+            lost: None,
             trouble: Some(Finding::error("the writing thread broke")),
         });
         Ok((outcome, ended, written))

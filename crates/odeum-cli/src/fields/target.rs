@@ -26,6 +26,14 @@ pub(super) fn on_the_way(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
     files
 }
 
+/// Those that come at the end alone.
+pub(super) fn at_the_end(case: &FieldCase, target: &Target, movie: &Movie) -> Vec<PathBuf> {
+    let mut files = others(case, target, movie);
+    let before = on_the_way(case, target);
+    files.retain(|file| !before.contains(file));
+    files
+}
+
 fn tables(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
     writer::tables(case).into_iter().flatten().map(|(end, _)| target.file(end)).collect()
 }

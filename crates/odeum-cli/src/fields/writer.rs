@@ -7,7 +7,8 @@ use super::structure::{self, Waves};
 use odeum_case::FieldCase;
 use odeum_fields::{Checkpoint, Clock, Precision, Problem, Snapshot};
 use odeum_io::checkpoint::field::{self as checkpoint, Header};
-use odeum_io::table::Growing;
+use odeum_io::file::{came_meanwhile, is_there, may_write};
+use odeum_io::table::{Growing, LOST};
 use odeum_io::{Finding, Target};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -55,6 +56,8 @@ pub(super) struct Writer<T> {
     pub(super) lines: Option<Growing>,
     pub(super) structure: Option<(Waves, Growing)>,
     pub(super) checkpoint: PathBuf,
+    /// Files that are written at the end, and replace none.
+    later: Vec<PathBuf>,
     /// Bytes of the tables at the mark.
     marked: [u64; 3],
 }
@@ -67,16 +70,18 @@ pub(super) struct Written {
     /// Bytes of the tables that a run that goes on later keeps.
     pub(super) marked: [u64; 3],
     pub(super) warnings: Vec<Finding>,
+    /// What was written and is not there any more.
+    pub(super) lost: Option<Finding>,
     pub(super) trouble: Option<Finding>,
 }
 
 impl<T: Precision> Writer<T> {
-    /// Makes ready to write, or, of a run that was stopped, to go on.
+    /// Makes ready to write, or, of a run that was stopped, to go on; the files that come `later`, at the end, replace none.
     pub(super) fn open(
         case: &FieldCase,
         target: &Target,
         header: &Header,
-        resumed: bool,
+        (resumed, later): (bool, Vec<PathBuf>),
         threads: usize,
     ) -> Result<Writer<T>, Finding> {
         let open = |(table, kept): (Option<(&str, String)>, u64)| {
@@ -99,7 +104,7 @@ impl<T: Precision> Writer<T> {
             frames.restore()?;
         }
         let (structure, checkpoint) = (waves.zip(structure), target.checkpoint());
-        Ok(Writer { frames, series, lines, structure, checkpoint, marked: [0; 3] })
+        Ok(Writer { frames, series, lines, structure, checkpoint, later, marked: [0; 3] })
     }
 
     /// What was written before a checkpoint and is not there, as errors.
@@ -114,7 +119,9 @@ impl<T: Precision> Writer<T> {
                 lost.extend(Growing::lost(&target.file(end), &heading, kept)?);
             }
         }
-        lost.extend(frames::<T>(case, target, header, 1).lost());
+        let help = format!("put them back, or leave their format out; {LOST}");
+        let of_states = frames::<T>(case, target, header, 1).lost(0, "before the checkpoint");
+        lost.extend(of_states.map(|finding| finding.help(help)));
         Ok(lost)
     }
 
@@ -126,6 +133,7 @@ impl<T: Precision> Writer<T> {
         mut kept: bool,
     ) -> Written {
         let (mut warnings, mut trouble) = (Vec::new(), None);
+        let before = self.frames.count();
         // Room is given back after each turn, when what took it is gone.
         while let Ok(Sent { message, room: _room }) = messages.recv() {
             if trouble.is_some() {
@@ -137,19 +145,21 @@ impl<T: Precision> Writer<T> {
                 Message::Structure { step, t, field } => self.structure((step, t), field),
                 Message::Mark => {
                     self.marked = self.tables().map(|table| table.map_or(0, |table| table.bytes()));
-                    Ok(())
+                    let came = self.later.iter().find(|path| is_there(path));
+                    came.map_or(Ok(()), |path| Err(came_meanwhile(path)))
                 }
                 Message::Checkpoint { header, clock, field } => {
                     let begun = Instant::now();
+                    let checked = self.check();
                     // The run itself is worth more than its checkpoint: it goes on without.
-                    match self.checkpoint(*header, clock, field) {
-                        Ok(()) => kept = true,
-                        Err(trouble) if warnings.is_empty() => warnings.push(trouble),
-                        Err(_) => {}
+                    match checked.is_ok().then(|| self.checkpoint(*header, clock, field)) {
+                        Some(Ok(())) => kept = true,
+                        Some(Err(trouble)) if warnings.is_empty() => warnings.push(trouble),
+                        _ => {}
                     }
                     let cost = begun.elapsed().as_micros().min(u128::from(u64::MAX)) as u64;
                     signals.checkpoint_cost.store(cost, Ordering::Relaxed);
-                    Ok(())
+                    checked
                 }
             };
             if let Err(error) = done {
@@ -157,11 +167,23 @@ impl<T: Precision> Writer<T> {
                 signals.failed.store(true, Ordering::Relaxed);
             }
         }
+        let checked = self.check();
+        let of_states = || {
+            let finding = self.frames.lost(before, "of this run")?;
+            Some(finding.help(format!("put them back; with --resume, {LOST}")))
+        };
+        let lost = checked.err().or_else(of_states);
         let mut files = self.frames.files();
         let structure = self.structure.iter().map(|(_, table)| table);
         let tables = self.series.iter().chain(&self.lines).chain(structure);
         files.extend(tables.map(|table| table.path().to_owned()));
-        Written { files, kept, marked: self.marked, warnings, trouble }
+        Written { files, kept, marked: self.marked, warnings, lost, trouble }
+    }
+
+    /// Whether what was written is where it was written to: a checkpoint would vouch for it.
+    fn check(&mut self) -> Result<(), Finding> {
+        may_write(&self.checkpoint)?;
+        self.tables().into_iter().flatten().try_for_each(|table| table.check())
     }
 
     fn tables(&mut self) -> [Option<&mut Growing>; 3] {

@@ -16,7 +16,6 @@ use batches::Batches;
 use odeum_case::results::Results;
 use odeum_case::{Described, Overrides, Plan, Precision, device};
 use odeum_io::checkpoint::ensemble::{LATER, Loaded};
-use odeum_io::file::Room;
 use odeum_io::{Finding, Findings, Target, ensemble, former, parallel};
 use odeum_ode::solution::Summary;
 use odeum_ode::{Compiled, Monitor, Status};
@@ -113,8 +112,9 @@ impl<T: Compiled> Job for EnsembleJob<'_, T> {
 fn integrate<T: Compiled>(
     plan: &Plan<'_>,
     (mut store, loaded): (Store, Loaded<T>),
-    Ground { args, target, room }: Ground<'_>,
+    ground: Ground<'_>,
 ) -> Result<Exit, Stop> {
+    let Ground { args, target, .. } = ground;
     let mut batches = Batches::new(plan, store.header(), loaded.batches);
     let before = batches.finished();
     if args.resume && !args.quiet {
@@ -139,17 +139,16 @@ fn integrate<T: Compiled>(
     if monitor.is_stopped() && batches.finished() < plan.members.len() {
         return Ok(interrupted(plan, target, args, &mut store, &batches));
     }
-    finish(plan, target, args, &mut store, &batches, (elapsed, room))
+    finish(plan, ground, &mut store, &batches, elapsed)
 }
 
 /// Writes the result and says how the run went.
 fn finish<T: Compiled>(
     plan: &Plan<'_>,
-    target: &Target,
-    args: &RunArgs,
+    Ground { args, target, room, replace }: Ground<'_>,
     store: &mut Store,
     batches: &Batches<'_, T>,
-    (elapsed, room): (Duration, Option<Room>),
+    elapsed: Duration,
 ) -> Result<Exit, Stop> {
     let results = Results::new(plan, batches.pieces());
     let (written, formats) = (results.written(), &plan.case.output.formats);
@@ -157,7 +156,7 @@ fn finish<T: Compiled>(
     // Looking through all systems takes about as long as writing them.
     let (told, files) = parallel::beside(
         || Told::of(&results),
-        || ensemble::write(&written, target, formats, &earlier, room),
+        || ensemble::write(&written, target, formats, (&earlier, replace), room),
     );
     let Told { summary, events, failed } = told;
     let (files, lacks) = files.map_err(|finding| {

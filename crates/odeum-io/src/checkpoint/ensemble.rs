@@ -9,14 +9,14 @@ use super::container::{
     section,
 };
 use crate::cells::put;
-use crate::file::write_whole;
+use crate::file::{is_at, write_whole};
 use crate::finding::Finding;
 use odeum_ode::{Scalar, Solution, Stats, Status};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The part of an identity that says from where to where systems go.
 pub const SPANS: &str = "time span";
@@ -48,6 +48,7 @@ pub struct Header {
 /// An open checkpoint.
 #[derive(Debug)]
 pub struct Checkpoint {
+    path: PathBuf,
     file: File,
     header: Header,
     /// Where the slots begin.
@@ -100,7 +101,7 @@ impl Checkpoint {
         let bytes = head_bytes(&header).map_err(|error| damaged(path, &error.to_string()))?;
         write_whole(path, |file| file.write_all(&bytes))?;
         let file = open(path)?;
-        Ok(Checkpoint { file, header, start: bytes.len() as u64 })
+        Ok(Checkpoint { path: path.to_owned(), file, header, start: bytes.len() as u64 })
     }
 
     /// Opens a file and compares what it says with what this run would say. The batches are those
@@ -110,7 +111,7 @@ impl Checkpoint {
         let size = file.metadata().map_err(|error| cannot_open(path, &error))?.len();
         let (header, start) = read_head(path, &mut file, size)?;
         compare(path, &header, wanted)?;
-        Ok(Checkpoint { file, header, start })
+        Ok(Checkpoint { path: path.to_owned(), file, header, start })
     }
 
     /// What the file says of its run.
@@ -151,9 +152,13 @@ impl Checkpoint {
         self.file.write_all(&slot)
     }
 
-    /// Waits until everything stored is on the disk.
+    /// Waits until everything stored is on the disk; an error where that is in no file any more.
     pub fn sync(&mut self) -> io::Result<()> {
-        self.file.sync_data()
+        self.file.sync_data()?;
+        if is_at(&self.file, &self.path) {
+            return Ok(());
+        }
+        Err(io::Error::other("it was removed or replaced while the run went on"))
     }
 }
 

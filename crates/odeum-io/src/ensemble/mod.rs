@@ -10,13 +10,13 @@ mod npz;
 mod parquet;
 mod svg;
 
-use crate::file::{Room, Staged};
+use crate::file::{Room, Staged, came_meanwhile, is_there};
 use crate::finding::Finding;
 use crate::former;
 use crate::target::Target;
 use odeum_ode::{Scalar, Solution, Stats, Status};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The result of an ensemble, or of what a stopped run has finished of it.
 pub struct EnsembleResult<'a, T> {
@@ -175,15 +175,15 @@ pub fn chosen<T: Scalar>(formats: &[&str]) -> impl Iterator<Item = &'static dyn 
 
 /// Writes every file that is asked for, the NPZ where room was made for it, in place of those of an `earlier` run, all of which go; gives
 /// their names, and what there is to say of those that there are not. The NPZ lists the others. Nothing is replaced before all are on the disk. The NPZ comes last:
-/// where it is, the result is complete.
+/// where it is, the result is complete. Other files that are there are replaced only where that is said.
 ///
 /// # Errors
-/// A file cannot be written.
+/// A file cannot be written, or would replace another.
 pub fn write<T: Scalar>(
     result: &EnsembleResult<'_, T>,
     target: &Target,
     formats: &[&str],
-    earlier: &[PathBuf],
+    (earlier, replace): (&[PathBuf], bool),
     room: Option<Room>,
 ) -> Result<(Vec<PathBuf>, Vec<Finding>), Finding> {
     let (mut staged, mut lacks) = (Vec::new(), Vec::new());
@@ -195,6 +195,11 @@ pub fn write<T: Scalar>(
     let beside: Vec<String> =
         staged.iter().filter_map(|file| target.extension(file.path())).collect();
     let npz = npz::stage(result, &beside, &target.npz(), room)?;
+    let is_foreign = |path: &&Path| is_there(path) && !earlier.iter().any(|own| own == path);
+    if !replace && let Some(path) = staged.iter().chain([&npz]).map(Staged::path).find(is_foreign) {
+        return Err(came_meanwhile(path));
+    }
+    let put = if replace { Staged::put } else { Staged::put_new };
     if !staged.is_empty() || earlier.iter().any(|path| path.exists()) {
         // The earlier result vouches for none of the new files.
         let _ = std::fs::remove_file(target.npz());
@@ -203,9 +208,9 @@ pub fn write<T: Scalar>(
     let mut files = vec![target.npz()];
     for file in staged {
         files.push(file.path().to_owned());
-        file.put()?;
+        put(file)?;
     }
-    npz.put()?;
+    put(npz)?;
     Ok((files, lacks))
 }
 

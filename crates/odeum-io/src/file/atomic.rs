@@ -1,9 +1,10 @@
 //! Files that appear whole or not at all.
 
+use super::lock::{is_at, may_write};
 use super::read::{MORE_FILES, is_of_open_files, reason};
 use super::room;
 use crate::finding::Finding;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -33,25 +34,29 @@ pub(crate) fn stage_into(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<Staged, Finding> {
+    may_write(path)?;
     refuse_another_kind(path)?;
     let temporary = temporary(path);
-    let write = |(mut file, named): (File, bool)| {
-        write(&mut file)?;
+    let cannot = |error| cannot_stage(path, &error);
+    let (file, named) = match unnamed {
+        Some(file) => (file, false),
+        None => (create(&temporary).map_err(cannot)?, true),
+    };
+    // From here on the file goes if it is not put into its place.
+    let mut staged = Staged { temporary, path: path.to_owned(), file };
+    let Staged { temporary, file, .. } = &mut staged;
+    let fill = || {
+        write(file)?;
         file.sync_all()?;
         if !named {
             // What an earlier run may have left there.
-            let _ = std::fs::remove_file(&temporary);
-            room::name(&file, &temporary)?;
+            let _ = std::fs::remove_file(&*temporary);
+            room::name(file, temporary)?;
         }
         Ok(())
     };
-    let result = match unnamed {
-        Some(file) => write((file, false)),
-        None => create(&temporary).and_then(|file| write((file, true))),
-    };
-    // From here on the file goes if it is not put into its place.
-    let staged = Staged { temporary, path: path.to_owned() };
-    result.map(|()| staged).map_err(|error| cannot_stage(path, &error))
+    fill().map_err(cannot)?;
+    Ok(staged)
 }
 
 /// A file that is whole and on the disk, beside its place; dropped, it is removed.
@@ -59,6 +64,8 @@ pub(crate) fn stage_into(
 pub struct Staged {
     temporary: PathBuf,
     path: PathBuf,
+    /// Locked, so that no other run writes under the same hidden name.
+    file: File,
 }
 
 impl Staged {
@@ -69,16 +76,56 @@ impl Staged {
 
     /// Puts the file into its place.
     pub fn put(self) -> Result<(), Finding> {
-        std::fs::rename(&self.temporary, &self.path)
-            .map_err(|error| cannot_write(&self.path, &error))?;
+        self.give_name(|from, to| std::fs::rename(from, to))
+    }
+
+    /// Puts the file into its place, where nothing is: a file that came meanwhile stays.
+    pub fn put_new(self) -> Result<(), Finding> {
+        self.give_name(rename_new)
+    }
+
+    fn give_name(self, name: impl FnOnce(&Path, &Path) -> io::Result<()>) -> Result<(), Finding> {
+        may_write(&self.path)?;
+        name(&self.temporary, &self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => came_meanwhile(&self.path),
+            _ => cannot_write(&self.path, &error),
+        })?;
         sync_folder(&self.path);
         Ok(())
     }
 }
 
+/// Gives a file a name that nothing has. Where the file system knows no second names, another program may take it
+/// between the look and the deed.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::hard_link(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        Err(_) if is_there(to) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => std::fs::rename(from, to),
+        // The hidden name goes as what was staged is dropped.
+        Ok(()) => Ok(()),
+    }
+}
+
+/// A file that a run would replace, and that was not there when it began.
+pub fn came_meanwhile(path: &Path) -> Finding {
+    Finding::error("the run would replace a file that came while it went on")
+        .in_file(path.display().to_string())
+        .help("move it away")
+}
+
+/// Makes a folder for files of a run, and those above it.
+pub fn make_folder(folder: &Path) -> Result<(), Finding> {
+    may_write(folder)?;
+    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
+}
+
 impl Drop for Staged {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.temporary);
+        // Once the file has its place, the hidden name may be another's.
+        if is_at(&self.file, &self.temporary) {
+            let _ = std::fs::remove_file(&self.temporary);
+        }
     }
 }
 
@@ -117,10 +164,23 @@ pub fn probe(path: &Path) -> Result<(), Finding> {
     tried.map_err(|error| cannot_stage(path, &error))
 }
 
-/// Opens a hidden file to be written, in place of what an earlier run may have left there.
+/// Opens a hidden file to be written, in place of what an earlier run may have left there. It is locked, where that can
+/// be: a file beside one result may have the name of one beside another.
 fn create(temporary: &Path) -> io::Result<File> {
-    remove_link(temporary);
-    File::create(temporary)
+    loop {
+        remove_link(temporary);
+        let file = File::options().write(true).create(true).truncate(false).open(temporary)?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        // Another run may have put it into its place meanwhile.
+        if is_at(&file, temporary) {
+            if file.metadata()?.len() > 0 {
+                file.set_len(0)?;
+            }
+            return Ok(file);
+        }
+    }
 }
 
 /// Removes what lies under a hidden name if it is a symbolic link: what it leads to is none of ours.
@@ -137,6 +197,11 @@ fn cannot_stage(path: &Path, error: &io::Error) -> Finding {
         return Finding::error("where a file is written until it is complete there is a folder")
             .in_file(temporary.display().to_string())
             .help("move it away");
+    }
+    if error.kind() == io::ErrorKind::WouldBlock {
+        return Finding::error("another run is writing this file")
+            .in_file(path.display().to_string())
+            .help("wait for it, or choose another place with --output");
     }
     cannot_write(path, error)
 }
@@ -187,7 +252,7 @@ pub fn temporary(path: &Path) -> PathBuf {
 }
 
 /// The folder that a file lies in.
-fn folder(path: &Path) -> &Path {
+pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

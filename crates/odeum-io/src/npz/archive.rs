@@ -180,7 +180,7 @@ pub fn write_archive(
 }
 
 /// The same, without its name yet.
-pub(crate) fn stage_archive(
+pub fn stage_archive(
     path: &Path,
     room: Option<Room>,
     threads: usize,

@@ -4,8 +4,7 @@ mod archive;
 mod desk;
 mod zip;
 
-pub(crate) use archive::stage_archive;
-pub use archive::{Archive, write_archive};
+pub use archive::{Archive, stage_archive, write_archive};
 pub use desk::Sink;
 
 use crate::file::read_bytes;

@@ -2,7 +2,7 @@
 //!
 //! Rows are appended; a run that is taken up again cuts a table to what it held at the checkpoint.
 
-use crate::file::cannot_write;
+use crate::file::{cannot_write, is_at};
 use crate::finding::Finding;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -68,6 +68,24 @@ impl Growing {
         }
         self.bytes += text.len() as u64;
         Ok(())
+    }
+
+    /// Whether the rows that were written are in the table that is there: programs that save a file put another into its
+    /// place.
+    pub fn check(&self) -> Result<(), Finding> {
+        let there = std::fs::metadata(&self.path).map(|meta| meta.len());
+        if is_at(&self.file, &self.path) && there.as_ref().is_ok_and(|len| *len == self.bytes) {
+            return Ok(());
+        }
+        let found = match there {
+            Ok(bytes) => format!("{bytes} bytes; {} were written", self.bytes),
+            Err(_) => format!("no file; {} bytes were written", self.bytes),
+        };
+        let message = "the table was removed, replaced or changed while the run went on";
+        Err(Finding::error(message)
+            .in_file(self.path.display().to_string())
+            .found(found)
+            .help("work on a copy of it: rows that came after are in no file"))
     }
 
     /// What has been written is on the disk, and how much it is.

@@ -7,7 +7,7 @@
 
 use super::ome;
 use crate::cells::{MASK, aside, put};
-use crate::file::{Whole, cannot_write, write_whole};
+use crate::file::{Whole, make_folder, write_whole};
 use crate::finding::Finding;
 use crate::parallel;
 use flate2::Compression;
@@ -169,7 +169,7 @@ impl Zarr {
 
     fn bytes(&self, key: &str, bytes: &[u8]) -> Result<(), Finding> {
         let path = self.folder.join(key);
-        make_folder(&path)?;
+        make_folder_of(&path)?;
         write_whole(&path, |file| {
             let mut encoder = GzEncoder::new(file, Compression::fast());
             encoder.write_all(bytes)?;
@@ -228,7 +228,7 @@ impl Zarr {
 
     fn json(&self, key: &str, value: &Value) -> Result<(), Finding> {
         let path = self.folder.join(key);
-        make_folder(&path)?;
+        make_folder_of(&path)?;
         write_whole(&path, |file| writeln!(file, "{value:#}"))
     }
 }
@@ -283,9 +283,8 @@ fn array(shape: &[usize], chunks: &[usize], kind: &str, names: &[&str]) -> Value
     })
 }
 
-fn make_folder(path: &Path) -> Result<(), Finding> {
-    let Some(folder) = path.parent() else { return Ok(()) };
-    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
+fn make_folder_of(path: &Path) -> Result<(), Finding> {
+    path.parent().map_or(Ok(()), make_folder)
 }
 
 #[cfg(test)]
