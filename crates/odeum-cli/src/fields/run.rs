@@ -186,7 +186,8 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         .collect();
     show(&warnings, Exit::Broken);
 
-    let kept = if written.kept { format!("; {} is kept", path.display()) } else { String::new() };
+    let is_kept = written.kept && path.exists();
+    let kept = if is_kept { format!("; {} is kept", path.display()) } else { String::new() };
     let broken = |trouble: Finding| {
         let help = trouble.help.clone().unwrap_or_default();
         Stop(trouble.help(format!("{help}{kept}")), Exit::Broken)
@@ -202,7 +203,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         Ok(Outcome::Unstable(unstable)) => {
             return Err(Stop(not_stable(case, &unstable, &kept), Exit::Broken));
         }
-        Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
+        Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, is_kept)),
         Ok(Outcome::Reached) => {}
     }
     if let Some(lost) = written.lost {

@@ -255,7 +255,7 @@ fn interrupted<T: Compiled>(
         }
     }
     match store.save_all(batches.pieces()) {
-        Ok(path) => note_kept(&path, args),
+        Ok(path) => path.into_iter().for_each(|path| note_kept(&path, args)),
         Err(finding) => {
             show(&[finding], Exit::Broken);
         }
@@ -265,17 +265,18 @@ fn interrupted<T: Compiled>(
 
 fn with_resume(
     finding: Finding,
-    kept: Result<std::path::PathBuf, Finding>,
+    kept: Result<Option<PathBuf>, Finding>,
     args: &RunArgs,
 ) -> Finding {
-    match kept {
-        Ok(path) => {
-            let help = finding.help.clone().unwrap_or_default();
-            let keeps = format!("what is computed is kept in {}", path.display());
-            finding.help(format!("{help}; {keeps}: {}", resume_command(args)))
+    let told = match kept {
+        Ok(None) => return finding,
+        Ok(Some(path)) => {
+            format!("what is computed is kept in {}: {}", path.display(), resume_command(args))
         }
-        Err(_) => finding,
-    }
+        Err(lost) => format!("what is computed could not be kept: {}", lost.message),
+    };
+    let help = finding.help.clone().unwrap_or_default();
+    finding.help(format!("{help}; {told}"))
 }
 
 fn describe_resume(damaged: &[usize], before: usize, all: usize, batch: usize, target: &Target) {

@@ -129,8 +129,11 @@ impl Store {
         Ok(())
     }
 
-    /// Stores every batch in which a system has ended; where to.
-    pub(super) fn save_all<T: Scalar>(&mut self, pieces: &Pieces<T>) -> Result<PathBuf, Finding> {
+    /// Stores every batch in which a system has ended; where to, if there is any.
+    pub(super) fn save_all<T: Scalar>(
+        &mut self,
+        pieces: &Pieces<T>,
+    ) -> Result<Option<PathBuf>, Finding> {
         let header = &self.header;
         let any = |b: &usize| {
             pieces.of(*b).is_some_and(|piece| {
@@ -140,10 +143,10 @@ impl Store {
         };
         self.waiting.retain(any);
         if self.waiting.is_empty() && self.file.is_none() {
-            return Err(Finding::warning("nothing was computed, so there is no checkpoint"));
+            return Ok(None);
         }
         self.write(pieces)?;
-        Ok(self.path.clone())
+        Ok(Some(self.path.clone()))
     }
 
     /// The run is complete and its result is written.

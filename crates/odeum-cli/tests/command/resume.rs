@@ -348,6 +348,21 @@ fn a_result_that_cannot_be_written_whole_is_written_later() {
     assert!(files() == earlier, "files of two runs lie side by side");
 }
 
+/// Where a result cannot be written, and not even what was computed can be kept, both are told.
+#[test]
+fn a_checkpoint_that_cannot_be_written_either_is_told() {
+    let folder = Folder::new();
+    let many = "[ensemble]\ncount = 2000\n[output]\nformats = [\"csv\"]\n";
+    folder.write("a.toml", DECAY.to_owned() + many);
+    folder.limited("-f 64", "run a.toml").failed(&[
+        "cannot write the output: file too large",
+        "a.csv",
+        "ulimit -f",
+        "what is computed could not be kept: cannot write the checkpoint: file too large",
+    ]);
+    assert_eq!(folder.files(), ["a.toml"]);
+}
+
 /// Names that a result might have beside it are not its own for that.
 #[test]
 fn files_that_no_run_has_written_stay() {

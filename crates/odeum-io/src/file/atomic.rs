@@ -4,6 +4,7 @@ use super::lock::{is_at, may_write};
 use super::read::{MORE_FILES, is_of_open_files, reason};
 use super::room;
 use crate::finding::Finding;
+use std::error::Error;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -218,8 +219,21 @@ pub fn broken_link(path: &Path) -> Option<String> {
     Some(format!("{} is a symbolic link to {}, which is not there", link.display(), to.display()))
 }
 
+/// The error of the system behind that of a library which writes.
+fn of_system(error: &io::Error) -> &io::Error {
+    let mut source = error.get_ref().map(|error| error as &(dyn Error + 'static));
+    while let Some(error) = source {
+        if let Some(error) = error.downcast_ref() {
+            return of_system(error);
+        }
+        source = error.source();
+    }
+    error
+}
+
 /// A file that could not be written.
 pub fn cannot_write(path: &Path, error: &io::Error) -> Finding {
+    let error = of_system(error);
     if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound)
         && let Some(link) = broken_link(path)
     {
