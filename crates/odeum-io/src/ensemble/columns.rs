@@ -1,6 +1,6 @@
 //! A result as a table of named columns, for CSV and Parquet.
 
-use super::{EnsembleResult, Written};
+use super::{EnsembleResult, Row, Written};
 use crate::file::stage;
 use crate::finding::Finding;
 use crate::table::Columns;
@@ -9,39 +9,49 @@ use odeum_ode::{Scalar, Stats};
 use std::fs::File;
 use std::io::{self, BufWriter};
 
+/// Writes a table of any rows.
+pub(super) trait Form {
+    fn write<R: Sync>(
+        table: &Columns<'_, R>,
+        threads: usize,
+        file: &mut BufWriter<&mut File>,
+    ) -> io::Result<()>;
+}
+
 /// Writes the tables: of systems, and of states where any were kept.
-pub(super) fn write<T: Scalar>(
+pub(super) fn write<T: Scalar, F: Form>(
     result: &EnsembleResult<'_, T>,
     target: &Target,
     [whole, kept]: [&str; 2],
-    write: impl Fn(&Columns<'_>, &mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<Written, Finding> {
+    let threads = result.about.threads;
     let table = systems(result);
-    let mut written = vec![stage(&target.file(whole), |file| write(&table, file))?];
+    let of_systems = stage(&target.file(whole), |file| F::write(&table, threads, file))?;
+    let mut written = vec![of_systems];
     if !result.about.save_times.is_empty() {
         let table = saved(result);
-        written.push(stage(&target.file(kept), |file| write(&table, file))?);
+        written.push(stage(&target.file(kept), |file| F::write(&table, threads, file))?);
     }
     Ok((written, None))
 }
 
 /// One row for each system: how it ended, what it started from, its parameters and what it cost.
-fn systems<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
+fn systems<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a, (usize, Row<'a, T>)> {
     let (about, results) = (&result.about, result.rows);
-    let mut table = Columns::new(results.count());
-    table.whole("system", |r| results.row(r).system as i64);
-    table.word("status", |r| results.row(r).status().name());
-    table.number("t", |r| results.row(r).t());
+    let mut table = Columns::new(results.count(), |r| (r, results.row(r)));
+    table.whole("system", |(_, row)| row.system as i64);
+    table.word("status", |(_, row)| row.status().name());
+    table.number("t", |(_, row)| row.t());
     for (i, name) in about.state_names.iter().enumerate() {
-        table.number(name, move |r| results.row(r).y(i));
+        table.number(name, move |(_, row)| row.y(i));
     }
     // Parameters that follow from the variables.
     if !about.is_direct {
         let states = about.state_names.len();
         for (j, name) in about.param_names.iter().enumerate() {
-            table.number(name, move |r| {
+            table.number(name, move |(r, _)| {
                 let mut param = f64::NAN;
-                results.starts(r..r + 1, &mut |_, i, x| {
+                results.starts(*r..*r + 1, &mut |_, i, x| {
                     if i == states + j {
                         param = x;
                     }
@@ -56,16 +66,16 @@ fn systems<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
     for variable in order {
         let name = &about.variable_names[variable];
         let name = if variable < starts { format!("{name}_start") } else { name.clone() };
-        table.number(&name, move |r| T::from_f64(results.value(variable, results.row(r).system)));
+        table.number(&name, move |(_, row)| T::from_f64(results.value(variable, row.system)));
     }
     for (i, name) in Stats::NAMES.into_iter().enumerate() {
-        table.whole(name, move |r| i64::from(results.row(r).stats().to_array()[i]));
+        table.whole(name, move |(_, row)| i64::from(row.stats().to_array()[i]));
     }
     table
 }
 
-/// One row for each saved state that was reached.
-fn saved<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
+/// One row for each saved state that was reached: its system, and its number there.
+fn saved<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a, (Row<'a, T>, usize)> {
     let (about, results) = (&result.about, result.rows);
     let times = about.save_times;
     // First row of each system: systems that failed have fewer.
@@ -75,22 +85,14 @@ fn saved<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
         starts.push(rows);
         rows += results.row(r).n_saved() as usize;
     }
-    let starts = std::rc::Rc::new(starts);
-    let find = move |row: usize| {
+    let mut table = Columns::new(rows, move |row| {
         let r = starts.partition_point(|&start| start <= row) - 1;
-        (r, row - starts[r])
-    };
-    let mut table = Columns::new(rows);
-    let of = find.clone();
-    table.whole("system", move |row| results.row(of(row).0).system as i64);
-    let of = find.clone();
-    table.number("t", move |row| times[of(row).1]);
+        (results.row(r), row - starts[r])
+    });
+    table.whole("system", |(row, _)| row.system as i64);
+    table.number("t", |(_, k)| times[*k]);
     for (i, name) in about.state_names.iter().enumerate() {
-        let of = find.clone();
-        table.number(name, move |row| {
-            let (r, k) = of(row);
-            results.row(r).saved(k, i)
-        });
+        table.number(name, move |(row, k)| row.saved(*k, i));
     }
     table
 }

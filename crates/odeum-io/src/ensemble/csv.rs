@@ -1,10 +1,13 @@
 //! Results as CSV.
 
-use super::{EnsembleResult, Extras, Writer, Written, columns};
+use super::columns::{self, Form};
+use super::{EnsembleResult, Extras, Writer, Written};
 use crate::finding::Finding;
-use crate::table::write_csv;
+use crate::table::{Columns, write_csv};
 use crate::target::Target;
 use odeum_ode::Scalar;
+use std::fs::File;
+use std::io::{self, BufWriter};
 
 /// A table of systems, and one of states kept on the way.
 pub(super) struct Csv;
@@ -25,6 +28,16 @@ impl<T: Scalar> Writer<T> for Csv {
     }
 
     fn write(&self, result: &EnsembleResult<'_, T>, target: &Target) -> Result<Written, Finding> {
-        columns::write(result, target, ["csv", "saved.csv"], |table, file| write_csv(table, file))
+        columns::write::<T, Csv>(result, target, ["csv", "saved.csv"])
+    }
+}
+
+impl Form for Csv {
+    fn write<R: Sync>(
+        table: &Columns<'_, R>,
+        threads: usize,
+        file: &mut BufWriter<&mut File>,
+    ) -> io::Result<()> {
+        write_csv(table, threads, file)
     }
 }

@@ -1,10 +1,13 @@
 //! Results as Parquet.
 
-use super::{EnsembleResult, Extras, Writer, Written, columns};
+use super::columns::{self, Form};
+use super::{EnsembleResult, Extras, Writer, Written};
 use crate::finding::Finding;
-use crate::table::write_parquet;
+use crate::table::{Columns, write_parquet};
 use crate::target::Target;
 use odeum_ode::Scalar;
+use std::fs::File;
+use std::io::{self, BufWriter};
 
 /// A table of systems, and one of states kept on the way.
 pub(super) struct Parquet;
@@ -29,7 +32,16 @@ impl<T: Scalar> Writer<T> for Parquet {
     }
 
     fn write(&self, result: &EnsembleResult<'_, T>, target: &Target) -> Result<Written, Finding> {
-        let ends = ["parquet", "saved.parquet"];
-        columns::write(result, target, ends, |table, file| write_parquet(table, file))
+        columns::write::<T, Parquet>(result, target, ["parquet", "saved.parquet"])
+    }
+}
+
+impl Form for Parquet {
+    fn write<R: Sync>(
+        table: &Columns<'_, R>,
+        threads: usize,
+        file: &mut BufWriter<&mut File>,
+    ) -> io::Result<()> {
+        write_parquet(table, threads, file)
     }
 }

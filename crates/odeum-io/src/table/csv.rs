@@ -2,27 +2,52 @@
 
 use super::{Columns, Values};
 use crate::number::Exact;
+use crate::parallel;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Writes a table, with a line of names.
-pub fn write(table: &Columns<'_>, file: &mut impl Write) -> io::Result<()> {
-    let mut writer = ::csv::Writer::from_writer(file);
-    writer.write_record(table.columns.iter().map(|column| &column.name))?;
-    let mut cell = String::new();
-    for row in 0..table.rows {
-        for column in &table.columns {
-            use std::fmt::Write as _;
-            cell.clear();
-            let written = match &column.values {
-                Values::Whole(value) => write!(cell, "{}", value(row)),
-                Values::Real(value) => write!(cell, "{}", Exact(value(row))),
-                Values::Single(value) => write!(cell, "{}", Exact(value(row))),
-                Values::Word(value) => write!(cell, "{}", value(row)),
-            };
-            written.map_err(io::Error::other)?;
-            writer.write_field(&cell)?;
-        }
-        writer.write_record(None::<&[u8]>)?;
+/// Values of a piece that a thread makes text of at once, about.
+const PIECE: usize = 1 << 16;
+
+/// Writes a table, with a line of names. Up to `threads` threads make text of the next rows while the last are written.
+pub fn write<R>(table: &Columns<'_, R>, threads: usize, file: &mut impl Write) -> io::Result<()> {
+    let mut heading = ::csv::Writer::from_writer(&mut *file);
+    heading.write_record(table.columns.iter().map(|column| &column.name))?;
+    heading.flush()?;
+    drop(heading);
+    let rows = (PIECE / table.columns.len().max(1)).max(1);
+    let firsts: Vec<usize> = (0..table.rows).step_by(rows).collect();
+    let text = |first: &usize| text(table, *first, (first + rows).min(table.rows));
+    let mut write =
+        |pieces: Vec<String>| pieces.iter().try_for_each(|piece| file.write_all(piece.as_bytes()));
+    let mut ready = Vec::new();
+    for next in firsts.chunks(2 * threads.max(1)) {
+        let (made, written) =
+            parallel::beside(|| parallel::map(threads, 1, next, text), || write(ready));
+        written?;
+        ready = made;
     }
-    writer.flush()
+    write(ready)
+}
+
+/// The text of some rows.
+fn text<R>(table: &Columns<'_, R>, first: usize, end: usize) -> String {
+    let mut text = String::new();
+    for r in first..end {
+        let row = (table.row)(r);
+        for (c, column) in table.columns.iter().enumerate() {
+            if c > 0 {
+                text.push(',');
+            }
+            // Nothing fails that writes to memory.
+            let _ = match &column.values {
+                Values::Whole(value) => write!(text, "{}", value(&row)),
+                Values::Real(value) => write!(text, "{}", Exact(value(&row))),
+                Values::Single(value) => write!(text, "{}", Exact(value(&row))),
+                Values::Word(value) => text.write_str(value(&row)),
+            };
+        }
+        text.push('\n');
+    }
+    text
 }

@@ -1,4 +1,4 @@
-//! Tables: named columns computed row by row, as CSV and Parquet, and tables that grow with a run.
+//! Tables: named columns computed row by row by several threads, as CSV and Parquet, and tables that grow with a run.
 
 mod csv;
 mod growing;
@@ -12,18 +12,18 @@ use crate::cells::aside;
 use odeum_ode::Scalar;
 
 /// A column, computed row by row.
-struct Column<'a> {
+struct Column<'a, R> {
     name: String,
-    values: Values<'a>,
+    values: Values<'a, R>,
 }
 
-/// What is in a column, by the number of the row.
-enum Values<'a> {
-    Whole(Box<dyn Fn(usize) -> i64 + 'a>),
-    Real(Box<dyn Fn(usize) -> f64 + 'a>),
+/// What is in a column, by what is known of a row.
+enum Values<'a, R> {
+    Whole(Box<dyn Fn(&R) -> i64 + Sync + 'a>),
+    Real(Box<dyn Fn(&R) -> f64 + Sync + 'a>),
     /// Values of single precision.
-    Single(Box<dyn Fn(usize) -> f32 + 'a>),
-    Word(Box<dyn Fn(usize) -> &'static str + 'a>),
+    Single(Box<dyn Fn(&R) -> f32 + Sync + 'a>),
+    Word(Box<dyn Fn(&R) -> &'static str + Sync + 'a>),
 }
 
 /// The line of names of a table as CSV; a name that is taken gets a `_`.
@@ -35,20 +35,21 @@ pub fn heading<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     all.join(",") + "\n"
 }
 
-/// Columns of equal length.
-pub struct Columns<'a> {
+/// Columns of equal length. An `R` is what all values of a row follow from; it is found once for each row.
+pub struct Columns<'a, R> {
     rows: usize,
-    columns: Vec<Column<'a>>,
+    row: Box<dyn Fn(usize) -> R + Sync + 'a>,
+    columns: Vec<Column<'a, R>>,
 }
 
-impl<'a> Columns<'a> {
-    /// A table of so many rows, without columns.
-    pub fn new(rows: usize) -> Columns<'a> {
-        Columns { rows, columns: Vec::new() }
+impl<'a, R> Columns<'a, R> {
+    /// A table of so many rows, without columns; `row` finds one by its number.
+    pub fn new(rows: usize, row: impl Fn(usize) -> R + Sync + 'a) -> Columns<'a, R> {
+        Columns { rows, row: Box::new(row), columns: Vec::new() }
     }
 
     /// Adds a column; a name that is taken gets a `_`.
-    fn add(&mut self, name: &str, values: Values<'a>) {
+    fn add(&mut self, name: &str, values: Values<'a, R>) {
         let mut name = name.to_owned();
         while self.columns.iter().any(|column| column.name == name) {
             name.push('_');
@@ -57,12 +58,12 @@ impl<'a> Columns<'a> {
     }
 
     /// Adds a column of whole numbers; a name that is taken gets a `_`.
-    pub fn whole(&mut self, name: &str, value: impl Fn(usize) -> i64 + 'a) {
+    pub fn whole(&mut self, name: &str, value: impl Fn(&R) -> i64 + Sync + 'a) {
         self.add(name, Values::Whole(Box::new(value)));
     }
 
     /// Adds a column of numbers as wide as `T`; a name that is taken gets a `_`.
-    pub fn number<T: Scalar>(&mut self, name: &str, value: impl Fn(usize) -> T + 'a) {
+    pub fn number<T: Scalar>(&mut self, name: &str, value: impl Fn(&R) -> T + Sync + 'a) {
         if size_of::<T>() == 8 {
             self.add(name, Values::Real(Box::new(move |r| value(r).to_f64())));
         } else {
@@ -70,8 +71,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Adds a column of words; a name that is taken gets a `_`.
-    pub fn word(&mut self, name: &str, value: impl Fn(usize) -> &'static str + 'a) {
+    /// Adds a column of words without marks of CSV; a name that is taken gets a `_`.
+    pub fn word(&mut self, name: &str, value: impl Fn(&R) -> &'static str + Sync + 'a) {
         self.add(name, Values::Word(Box::new(value)));
     }
 }

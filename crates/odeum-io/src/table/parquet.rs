@@ -1,37 +1,53 @@
 //! The result as Parquet: plain columns without compression, in row groups.
 
 use super::{Column, Columns, Values};
+use crate::parallel;
+use bytes::Bytes;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
+use parquet::column::writer::{
+    ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut,
+};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
+use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type};
 use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Rows of a row group.
 const GROUP: usize = 131_072;
 
-/// Writes a table, in groups of rows.
-pub fn write(table: &Columns<'_>, file: &mut (impl Write + Send)) -> io::Result<()> {
-    write_groups(table, file).map_err(io::Error::other)
+/// Writes a table, in groups of rows, whose columns are made by up to `threads` threads.
+pub fn write<R: Sync>(
+    table: &Columns<'_, R>,
+    threads: usize,
+    file: &mut (impl Write + Send),
+) -> io::Result<()> {
+    write_groups(table, threads, file).map_err(io::Error::other)
 }
 
-fn write_groups(table: &Columns<'_>, file: &mut (impl Write + Send)) -> Result<(), ParquetError> {
+fn write_groups<R: Sync>(
+    table: &Columns<'_, R>,
+    threads: usize,
+    file: &mut (impl Write + Send),
+) -> Result<(), ParquetError> {
     let fields: Result<_, _> = table.columns.iter().map(|c| field(c).map(Arc::new)).collect();
-    let schema = Type::group_type_builder("odeum").with_fields(fields?).build()?;
-    let properties = Arc::new(WriterProperties::builder().set_created_by(created_by()).build());
-    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), properties)?;
+    let schema = Arc::new(Type::group_type_builder("odeum").with_fields(fields?).build()?);
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties(table)))?;
+    let descriptions = writer.schema_descr().columns().iter().map(Arc::clone);
+    let columns: Vec<_> = table.columns.iter().zip(descriptions).collect();
+    let properties = Arc::clone(writer.properties());
     for first in (0..table.rows).step_by(GROUP) {
         let rows = first..(first + GROUP).min(table.rows);
+        let rows: Vec<R> = rows.map(&table.row).collect();
+        let encoded = parallel::map(threads, 1, &columns, |(column, description)| {
+            Some(encode(column, (Arc::clone(description), Arc::clone(&properties)), &rows))
+        });
         let mut group = writer.next_row_group()?;
-        let mut columns = table.columns.iter();
-        while let Some(mut sink) = group.next_column()? {
-            if let Some(column) = columns.next() {
-                fill(&mut sink, column, rows.clone())?;
-            }
-            sink.close()?;
+        for column in encoded.into_iter().flatten() {
+            let (bytes, closed) = column?;
+            group.append_column(&bytes, closed)?;
         }
         group.close()?;
     }
@@ -39,7 +55,20 @@ fn write_groups(table: &Columns<'_>, file: &mut (impl Write + Send)) -> Result<(
     Ok(())
 }
 
-fn field(column: &Column<'_>) -> Result<Type, ParquetError> {
+/// Numbers that all differ fill a dictionary in vain.
+fn properties<R>(table: &Columns<'_, R>) -> WriterProperties {
+    let properties = WriterProperties::builder().set_created_by(created_by());
+    let is_real =
+        |column: &&Column<'_, R>| matches!(column.values, Values::Real(_) | Values::Single(_));
+    let reals = table.columns.iter().filter(is_real);
+    let plain = reals.fold(properties, |properties, column| {
+        let path = ColumnPath::new(vec![column.name.clone()]);
+        properties.set_column_dictionary_enabled(path, false)
+    });
+    plain.build()
+}
+
+fn field<R>(column: &Column<'_, R>) -> Result<Type, ParquetError> {
     let (physical, logical) = match column.values {
         Values::Whole(_) => (Physical::INT64, None),
         Values::Real(_) => (Physical::DOUBLE, None),
@@ -52,29 +81,34 @@ fn field(column: &Column<'_>) -> Result<Type, ParquetError> {
         .build()
 }
 
-fn fill(
-    sink: &mut SerializedColumnWriter<'_>,
-    column: &Column<'_>,
-    rows: std::ops::Range<usize>,
-) -> Result<(), ParquetError> {
+/// The values of some rows as they lie in a group, and what is said of them there.
+fn encode<R>(
+    column: &Column<'_, R>,
+    (description, properties): (ColumnDescPtr, WriterPropertiesPtr),
+    rows: &[R],
+) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
+    let mut bytes = TrackedWrite::new(Vec::new());
+    let pages = Box::new(SerializedPageWriter::new(&mut bytes));
+    let mut sink = get_column_writer(description, properties, pages);
     match &column.values {
-        Values::Whole(value) => {
-            let values: Vec<i64> = rows.map(value).collect();
-            sink.typed::<Int64Type>().write_batch(&values, None, None)?
-        }
-        Values::Real(value) => {
-            let values: Vec<f64> = rows.map(value).collect();
-            sink.typed::<DoubleType>().write_batch(&values, None, None)?
-        }
-        Values::Single(value) => {
-            let values: Vec<f32> = rows.map(value).collect();
-            sink.typed::<FloatType>().write_batch(&values, None, None)?
-        }
+        Values::Whole(value) => put::<Int64Type, R>(rows, value, &mut sink),
+        Values::Real(value) => put::<DoubleType, R>(rows, value, &mut sink),
+        Values::Single(value) => put::<FloatType, R>(rows, value, &mut sink),
         Values::Word(value) => {
-            let values: Vec<ByteArray> = rows.map(|r| ByteArray::from(value(r))).collect();
-            sink.typed::<ByteArrayType>().write_batch(&values, None, None)?
+            put::<ByteArrayType, R>(rows, |row| ByteArray::from(value(row)), &mut sink)
         }
-    };
+    }?;
+    let closed = sink.close()?;
+    Ok((Bytes::from(bytes.into_inner()?), closed))
+}
+
+fn put<D: DataType, R>(
+    rows: &[R],
+    value: impl Fn(&R) -> D::T,
+    sink: &mut ColumnWriter<'_>,
+) -> Result<(), ParquetError> {
+    let values: Vec<D::T> = rows.iter().map(value).collect();
+    get_typed_column_writer_mut::<D>(sink).write_batch(&values, None, None)?;
     Ok(())
 }
 
