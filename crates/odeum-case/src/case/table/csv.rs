@@ -31,7 +31,8 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
     let mut reader = ::csv::ReaderBuilder::new()
         .delimiter(separator as u8)
         .flexible(true)
-        .trim(::csv::Trim::All)
+        // What is in the rows is trimmed where it is read: the reader copies each record for it.
+        .trim(::csv::Trim::Headers)
         .comment(Some(mark))
         // A comment that ends with the file would be a row.
         .from_reader(text.chain(&b"\n"[..]));
@@ -63,9 +64,10 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
             }
         }
         let from = record.position().map_or(0, |p| p.byte() as usize);
-        let at = content_start(&source, from, &form);
+        // It is looked for where a slip is told, or blank lines are.
+        let at = || content_start(&source, from, &form);
         if names.len() == 1 {
-            for blank in blank_lines(&source, from..at, &form) {
+            for blank in blank_lines(&source, from..at(), &form) {
                 let place = || (Arc::clone(&source), blank..blank);
                 push(&mut columns[0], "", lenient, place, &names[0]);
                 rows += 1;
@@ -73,6 +75,7 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
         }
         if record.len() != names.len() {
             shape.push(|| {
+                let at = at();
                 let line = source.line_at(at);
                 let finding = Finding::error(format!(
                     "the header has {} columns, row {} has {}",
@@ -87,8 +90,8 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
             });
         } else if shape.first.is_empty() {
             for (c, text) in record.iter().enumerate() {
-                let place = || (Arc::clone(&source), cell(&source, at, c, separator));
-                push(&mut columns[c], text, lenient, place, &names[c]);
+                let place = || (Arc::clone(&source), cell(&source, at(), c, separator));
+                push(&mut columns[c], text.trim(), lenient, place, &names[c]);
             }
         }
         rows += 1;
@@ -359,7 +362,8 @@ struct Marked<'a> {
 
 /// Marks comments, and blank lines that are not empty: the reader knows the others.
 fn marked<'a>(text: &'a str, form: &Form) -> Marked<'a> {
-    let mark = if ERRORS.iter().any(|error| text.contains(error)) { 0xff } else { b'#' };
+    let is_error = |at: usize| ERRORS.iter().any(|error| text[at..].starts_with(error));
+    let mark = if text.match_indices('#').any(|(at, _)| is_error(at)) { 0xff } else { b'#' };
     let bytes = Cow::Borrowed(text.as_bytes());
     let mut marked = Marked { text: bytes, mark, comments: 0, doubtful: None };
     let mut at = 0;
