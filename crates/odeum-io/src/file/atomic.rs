@@ -283,6 +283,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_reason_is_that_of_the_system() {
+        use parquet::errors::ParquetError;
+        let full = || io::Error::from_raw_os_error(nix::libc::ENOSPC);
+        for error in [
+            io::Error::other(csv::Error::from(full())),
+            io::Error::other(ParquetError::from(full())),
+            io::Error::other(io::Error::other(full())),
+        ] {
+            let finding = cannot_write(Path::new("a.csv"), &error);
+            assert_eq!(finding.message, "cannot write the output: no space left on device");
+            assert!(finding.help.clone().unwrap_or_default().starts_with("make room on the disk"));
+        }
+    }
+
+    #[test]
+    fn a_file_that_came_meanwhile_stays() {
+        let folder = std::env::temp_dir().join(format!("odeum-came-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("a.csv");
+        let stage = |text: &'static str| stage(&path, |file| file.write_all(text.as_bytes()));
+        let first = stage("first").unwrap();
+        // Its hidden name is its own until it has another.
+        let finding = stage("second").err().unwrap();
+        assert!(finding.message.contains("another run is writing"), "{}", finding.message);
+        first.put_new().unwrap();
+        let finding = stage("second").unwrap().put_new().unwrap_err();
+        assert!(finding.message.contains("came while it went on"), "{}", finding.message);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "first");
+        stage("second").unwrap().put().unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "second");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn another_place_does_not_help_where_too_many_files_are_open() {
         for code in [nix::libc::EMFILE, nix::libc::ENFILE] {
             let error = io::Error::from_raw_os_error(code);

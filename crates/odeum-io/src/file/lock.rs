@@ -189,6 +189,10 @@ mod tests {
         [folder, result, lock]
     }
 
+    fn locked(result: &Path) -> Lock {
+        Lock::take(result, |warning| panic!("{}", warning.message)).unwrap().unwrap()
+    }
+
     #[test]
     fn a_file_system_without_locks_is_told_of() {
         let [folder, result, path] = in_folder("nolock");
@@ -201,8 +205,49 @@ mod tests {
         // Nor is anything locked by what is no file.
         std::fs::create_dir(&path).unwrap();
         let mut told = Vec::new();
-        assert!(Lock::take(&result, |warning| told.push(warning.message)).unwrap().is_none());
+        assert!(
+            Lock::take(&result, |warning| told.push(warning.message.clone())).unwrap().is_none()
+        );
         assert!(told[0].contains("cannot be locked here"), "{told:?}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_stands_as_long_as_its_folder() {
+        let [folder, result, path] = in_folder("removed");
+        let lock = locked(&result);
+        may_write(&result).unwrap();
+        // Without its file it is taken again, where no other run has done so.
+        std::fs::remove_file(&path).unwrap();
+        may_write(&result).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let other = File::create(&path).unwrap();
+        other.try_lock().unwrap();
+        let finding = may_write(&result).unwrap_err();
+        assert!(finding.message.contains("another run"), "{}", finding.message);
+        // The other's is left to it.
+        drop(lock);
+        assert!(path.exists());
+        drop(other);
+        let lock = locked(&result);
+        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        let finding = may_write(&result).unwrap_err();
+        assert!(finding.message.contains("removed or replaced"), "{}", finding.message);
+        drop(lock);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_hidden_file_that_can_only_be_read_is_locked_too() {
+        use std::os::unix::fs::PermissionsExt;
+        let [folder, result, path] = in_folder("of-another");
+        File::create(&path).unwrap().set_permissions(PermissionsExt::from_mode(0o444)).unwrap();
+        let lock = locked(&result);
+        assert!(Lock::take(&result, |_| {}).is_err());
+        drop(lock);
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

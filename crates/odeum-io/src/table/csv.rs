@@ -51,3 +51,33 @@ fn text<R>(table: &Columns<'_, R>, first: usize, end: usize) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_threads_write_the_text_of_one_writer() {
+        let rows = 3 * PIECE + 7;
+        let mut table = Columns::new(rows, |r| r as f64);
+        table.whole("row, by number", |r| *r as i64);
+        table.number("real", |r| (r / 7.0).exp());
+        table.number("single", |r| (*r as f32).sqrt());
+        table.word("word", |r| if *r > 9.0 { "many steps" } else { "few" });
+        let mut expected = ::csv::Writer::from_writer(Vec::new());
+        expected.write_record(["row, by number", "real", "single", "word"]).unwrap();
+        for r in 0..rows {
+            let x = r as f64;
+            let numbers = [format!("{r}"), format!("{:?}", (x / 7.0).exp())];
+            let others = [format!("{:?}", (x as f32).sqrt()), "many steps".to_owned()];
+            let word = if r > 9 { others[1].as_str() } else { "few" };
+            expected.write_record([&numbers[0], &numbers[1], &others[0], word]).unwrap();
+        }
+        let expected = expected.into_inner().unwrap();
+        for threads in [1, 4] {
+            let mut file = Vec::new();
+            write(&table, threads, &mut file).unwrap();
+            assert!(file == expected, "{threads} threads");
+        }
+    }
+}

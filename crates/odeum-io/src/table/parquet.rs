@@ -115,3 +115,42 @@ fn put<D: DataType, R>(
 fn created_by() -> String {
     format!("odeum {}", env!("CARGO_PKG_VERSION"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    #[test]
+    fn columns_of_all_groups_are_read_back() {
+        let rows = GROUP + 5;
+        let mut table = Columns::new(rows, |r| r as f64);
+        table.whole("whole", |r| *r as i64);
+        table.number("real", |r| r / 7.0);
+        table.number("single", |r| *r as f32);
+        table.word("word", |_| "success");
+        let mut one = Vec::new();
+        write(&table, 1, &mut one).unwrap();
+        let mut file = Vec::new();
+        write(&table, 3, &mut file).unwrap();
+        assert!(file == one, "the threads are seen");
+        let reader = SerializedFileReader::new(Bytes::from(file)).unwrap();
+        let metadata = reader.metadata();
+        assert_eq!(metadata.num_row_groups(), 2);
+        let has_dictionary =
+            |c: usize| metadata.row_group(1).column(c).dictionary_page_offset().is_some();
+        assert_eq!([0, 1, 2, 3].map(has_dictionary), [true, false, false, true]);
+        let all = reader.get_row_iter(None).unwrap();
+        let mut count = 0;
+        for (r, row) in all.enumerate() {
+            let row = row.unwrap();
+            assert_eq!(row.get_long(0).unwrap(), r as i64);
+            assert_eq!(row.get_double(1).unwrap(), r as f64 / 7.0);
+            assert_eq!(row.get_float(2).unwrap(), r as f32);
+            assert_eq!(row.get_string(3).unwrap(), "success");
+            count += 1;
+        }
+        assert_eq!(count, rows);
+    }
+}
