@@ -2,7 +2,8 @@
 //! and of what grows by itself the stages of RKC make far less than it becomes.
 //!
 //! Where all cells are alike within the tolerance, waves about one of them are waves of the field, and steps are held to a part of the
-//! time in which the fastest of those that grow changes: of one that oscillates meanwhile longer steps would make too much.
+//! time in which the fastest of those that grow changes: of one that oscillates meanwhile longer steps would make too much. A species that is
+//! near `atol` in all cells counts as alike: an error of `atol` a step, which is then allowed, is a large part of it.
 //! Coefficients that differ from cell to cell, which are species that nothing changes, leave the guard on: what a place would grow by is
 //! then more than the field does, and steps are shorter than they must be, never longer.
 //! Where cells differ by more, eigenvalues are those of places, not of the field: within a front at rest there are cells that would grow
@@ -22,6 +23,9 @@ const EXPONENTS: f64 = 745.0;
 
 /// |hλ| of what grows, at least and at most: of its growth by a factor e a step of RKC leaves out up to (hλ)²/6, which is to be within `rtol`.
 const LIMITS: [f64; 2] = [0.05, 0.25];
+
+/// Values that are not larger, in units of `atol`, have errors that are large beside them.
+const NEAR_ATOL: f64 = 300.0;
 
 /// Units in the last place of the time that steps are not held below: shorter ones are none.
 const UNITS: f64 = 4.0;
@@ -62,12 +66,15 @@ impl<T: Precision> Simulation<T> {
         self.clock.held = if is_held { [exponents + h * growth, time + h] } else { [0.0; 2] };
     }
 
-    /// Whether all cells are alike within the tolerance, but for what nothing changes.
+    /// Whether all cells are alike within the tolerance, or near `atol`, but for what nothing changes.
     fn is_even(&self, tolerance: &Tolerance) -> Result<bool, Error> {
         let summaries = self.backend.summaries()?;
         Ok(summaries.iter().zip(&self.still).enumerate().all(|(s, (species, is_still))| {
             let size = species.max.abs().max(species.min.abs());
-            *is_still || species.max - species.min <= tolerance.atol.at(s) + tolerance.rtol * size
+            let atol = tolerance.atol.at(s);
+            *is_still
+                || species.max - species.min <= atol + tolerance.rtol * size
+                || size <= NEAR_ATOL * atol
         }))
     }
 }
