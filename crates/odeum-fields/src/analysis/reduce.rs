@@ -6,7 +6,7 @@ use crate::field::Field;
 use crate::problem::Problem;
 use crate::problem::mask::Mask;
 use odeum_core::Argument;
-use odeum_ode::{Error, Rkc, Scalar, Tolerance};
+use odeum_ode::{Error, Scalar, Tolerance};
 use rayon::prelude::*;
 
 /// What is known of one species over all cells, or those that belong to the domain.
@@ -27,28 +27,14 @@ pub struct Summary {
 impl<T: Precision> Engine<T> {
     /// Sums up every species of a field over the domain. NaN in a field makes its sum NaN.
     pub fn summaries(&self, field: &Field<T>) -> Vec<Summary> {
-        let blocks = self.blocks(|s, z, rows| {
-            let (mut sum, mut min, mut max) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
-            for y in rows {
-                for (x, value) in self.row(field, s, y, z).iter().enumerate() {
-                    if self.turned_mask().is_some_and(|mask| !mask.contains([x, y, z])) {
-                        continue;
-                    }
-                    let value = value.to_f64();
-                    sum += value;
-                    min = if value < min { value } else { min };
-                    max = if value > max { value } else { max };
-                }
-            }
-            (s, sum, min, max)
-        });
+        let blocks = self.blocks(|s, z, rows| (s, self.sum_up(field, s, z, rows)));
         let empty =
             Summary { sum: 0.0, mass: 0.0, mean: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
         let mut summaries = vec![empty; field.species()];
-        for (s, sum, min, max) in blocks {
+        for (s, part) in blocks {
             let all = &mut summaries[s];
-            all.sum += sum;
-            (all.min, all.max) = (all.min.min(min), all.max.max(max));
+            all.sum += part.sum;
+            (all.min, all.max) = (all.min.min(part.min), all.max.max(part.max));
         }
         let cells = self.cells() as f64;
         for all in &mut summaries {
@@ -66,35 +52,13 @@ impl<T: Precision> Engine<T> {
     /// The weighted RMS norm, over all species and cells of the domain, of
     /// 0.8 (y − w) + 0.4 h (F(y) + F(w)), the error of RKC. What is zero counts nothing, whatever it is
     /// weighed by. The tolerance is per species.
-    pub(crate) fn rkc_error(
-        &self,
-        tolerance: &Tolerance,
-        h: f64,
-        [y, w, before, after]: [&Field<T>; 4],
-    ) -> f64 {
-        let atol = tolerance.atol_of(y.species());
-        let [of_states, of_rates] = Rkc::ERROR_WEIGHTS;
+    pub(crate) fn rkc_error(&self, tolerance: &Tolerance, h: f64, fields: [&Field<T>; 4]) -> f64 {
+        let atol = tolerance.atol_of(fields[0].species());
         let blocks = self.blocks(|s, z, rows| {
-            let mut sum = 0.0;
-            for j in rows {
-                let (y, w) = (self.row(y, s, j, z), self.row(w, s, j, z));
-                let (before, after) = (self.row(before, s, j, z), self.row(after, s, j, z));
-                for i in 0..y.len() {
-                    if self.turned_mask().is_some_and(|mask| !mask.contains([i, j, z])) {
-                        continue;
-                    }
-                    let (old, new) = (y[i].to_f64(), w[i].to_f64());
-                    let rates = before[i].to_f64() + after[i].to_f64();
-                    let error = of_states * (old - new) + of_rates * h * rates;
-                    let scale = atol[s] + tolerance.rtol * old.abs().max(new.abs());
-                    let fraction = if error == 0.0 { 0.0 } else { error / scale };
-                    sum += fraction * fraction;
-                }
-            }
-            sum
+            self.add_errors(fields, (h, atol[s], tolerance.rtol), (s, z, rows))
         });
         let sum: f64 = blocks.iter().sum();
-        (sum / (self.cells() * y.species()) as f64).sqrt()
+        (sum / (self.cells() * fields[0].species()) as f64).sqrt()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sweeps of a problem on the CPU.
 
+use crate::cpu::sums::{Errors, Part, Rows, Summing};
 use crate::cpu::sweep::{Batch, Combination, Precision, STREAM, Sweeper};
 use crate::field::{Field, Layout};
 use crate::plan::Plan;
@@ -9,6 +10,7 @@ use crate::problem::grid::Grid;
 use crate::problem::mask::Mask;
 use odeum_ode::{Cpu, Error, Isa};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Rows of a block of a reduction.
 const ROWS: usize = 64;
@@ -143,16 +145,31 @@ impl<T: Precision> Engine<T> {
         self.mask.as_ref()
     }
 
-    /// The same, where rows are those of [`blocks`](Engine::blocks).
-    pub(crate) fn turned_mask(&self) -> Option<&Mask> {
-        self.turned_mask.as_ref()
+    /// Sum and extremes of some rows of a species, as [`blocks`](Engine::blocks) numbers them, over the cells that belong to the domain.
+    pub(crate) fn sum_up(&self, field: &Field<T>, s: usize, z: usize, rows: Range<usize>) -> Part {
+        let words = |mask: &'_ Mask| mask.shape()[0].div_ceil(u64::BITS as usize);
+        let bits = |mask: &'_ Mask| rows.start * words(mask)..rows.end * words(mask);
+        let mask = self.turned_mask.as_ref().map(|mask| &mask.planes(z..z + 1)[bits(mask)]);
+        let rows = self.rows(field, s, z, rows.clone());
+        T::sum_up(self.sweeper.isa(), Summing { rows, mask })
     }
 
-    /// A row of a field as [`blocks`](Engine::blocks) numbers them.
-    pub(crate) fn row<'f>(&self, field: &'f Field<T>, s: usize, y: usize, z: usize) -> &'f [T] {
+    /// The sum of the squares of the weighted errors of RKC in some rows of a species, of fields y, w, F(y) and F(w).
+    pub(crate) fn add_errors(
+        &self,
+        [y, w, before, after]: [&Field<T>; 4],
+        (h, atol, rtol): (f64, f64, f64),
+        (s, z, rows): (usize, usize, Range<usize>),
+    ) -> f64 {
+        let of = |field| self.rows(field, s, z, rows.clone());
+        let errors = Errors { y: of(y), w: of(w), rates: [of(before), of(after)], h, atol, rtol };
+        T::add_errors(self.sweeper.isa(), errors)
+    }
+
+    fn rows<'f>(&self, field: &'f Field<T>, s: usize, z: usize, rows: Range<usize>) -> Rows<'f, T> {
         let layout = &self.sweeper.plan().layout;
-        let first = layout.row_at(s, y, z);
-        &field.values()[first..first + layout.shape[0]]
+        let values = &field.values()[layout.row_at(s, rows.start, z)..];
+        Rows { values, row: layout.row, nx: layout.shape[0], count: rows.len() }
     }
 
     /// The value of `f(species, z, rows)` for every block of rows of every plane, in plain order:
@@ -160,7 +177,7 @@ impl<T: Precision> Engine<T> {
     /// cell as the last.
     pub(crate) fn blocks<R: Send>(
         &self,
-        f: impl Fn(usize, usize, std::ops::Range<usize>) -> R + Sync,
+        f: impl Fn(usize, usize, Range<usize>) -> R + Sync,
     ) -> Vec<R> {
         let layout = &self.sweeper.plan().layout;
         let [_, ny, nz] = layout.shape;

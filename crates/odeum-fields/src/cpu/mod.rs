@@ -3,4 +3,5 @@
 pub(crate) mod engine;
 pub(crate) mod host;
 pub(crate) mod native;
+pub(crate) mod sums;
 pub(crate) mod sweep;

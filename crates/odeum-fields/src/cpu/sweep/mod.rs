@@ -32,6 +32,7 @@ pub(crate) use sweeper::{Batch, Sweeper};
 pub(crate) use tile::STREAM;
 
 use crate::cpu::native::Code;
+use crate::cpu::sums::{Errors, Part, Summing};
 use crate::field::Field;
 use crate::plan::solids::Solids;
 use crate::plan::{Kernel, Plan};
@@ -64,6 +65,14 @@ pub trait Precision: Scalar {
     /// Takes steps along rods; gives how many.
     #[doc(hidden)]
     fn rods(isa: Isa, rods: Rods<'_, Self>) -> u64;
+
+    /// Sums up some rows.
+    #[doc(hidden)]
+    fn sum_up(isa: Isa, rows: Summing<'_, Self>) -> Part;
+
+    /// Adds up errors of some rows.
+    #[doc(hidden)]
+    fn add_errors(isa: Isa, errors: Errors<'_, Self>) -> f64;
 }
 
 impl Precision for f32 {
@@ -74,6 +83,14 @@ impl Precision for f32 {
     fn rods(isa: Isa, rods: Rods<'_, f32>) -> u64 {
         isa.dispatch(rods)
     }
+
+    fn sum_up(isa: Isa, rows: Summing<'_, f32>) -> Part {
+        isa.dispatch(rows)
+    }
+
+    fn add_errors(isa: Isa, errors: Errors<'_, f32>) -> f64 {
+        isa.dispatch(errors)
+    }
 }
 
 impl Precision for f64 {
@@ -83,6 +100,14 @@ impl Precision for f64 {
 
     fn rods(isa: Isa, rods: Rods<'_, f64>) -> u64 {
         isa.dispatch(rods)
+    }
+
+    fn sum_up(isa: Isa, rows: Summing<'_, f64>) -> Part {
+        isa.dispatch(rows)
+    }
+
+    fn add_errors(isa: Isa, errors: Errors<'_, f64>) -> f64 {
+        isa.dispatch(errors)
     }
 }
 

@@ -73,6 +73,11 @@ impl<T: Precision> Sweeper<T> {
         &self.plan
     }
 
+    /// The instructions that rows are computed by.
+    pub(crate) fn isa(&self) -> Isa {
+        self.isa
+    }
+
     /// The threads that share a sweep, where they are more than the one that calls.
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
         self.pool.as_ref()
