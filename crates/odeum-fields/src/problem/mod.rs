@@ -187,8 +187,18 @@ impl Problem {
             }
             None => {}
         }
-        for name in self.advected.iter().flatten() {
-            self.model.index(name)?;
+        if let Some(advected) = &self.advected {
+            let carried = || Argument::new("velocity").key("species");
+            if advected.is_empty() {
+                let remedy = "must name a species that is carried, or be left out for all";
+                return Err(Error::input(carried(), "none", remedy));
+            }
+            for (n, name) in advected.iter().enumerate() {
+                self.model.index(name)?;
+                if advected[..n].contains(name) {
+                    return Err(Error::input(carried(), name, "is given twice"));
+                }
+            }
         }
         for (n, (name, coefficients)) in self.diffusion.iter().enumerate() {
             self.model.index(name)?;

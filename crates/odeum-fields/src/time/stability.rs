@@ -497,7 +497,10 @@ impl Judge {
             -least * weight * sides
         };
         let sum = sum + (0..3).map(beyond).sum::<f64>();
-        let velocity: f64 = (0..3).map(|axis| factor(axis) * speed[axis]).sum();
+        // Nothing passes along an axis of one closed cell.
+        let drained = boundaries::drained(&self.boundaries);
+        let passes = |axis: &usize| grid.shape()[*axis] > 1 || given[*axis] || drained[*axis];
+        let velocity: f64 = (0..3).filter(passes).map(|axis| factor(axis) * speed[axis]).sum();
         velocity + spread * sum * weights.scale
     }
 
