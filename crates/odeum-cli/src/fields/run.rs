@@ -22,7 +22,7 @@ use odeum_fields::{Options, Outcome, Simulation, Steps, Summary};
 use odeum_io::checkpoint::field::Header;
 use odeum_io::file::{Staged, is_there, reason};
 use odeum_io::{Finding, Findings, Target, number};
-use odeum_ode::Monitor;
+use odeum_ode::{Monitor, Status};
 use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -384,7 +384,13 @@ fn through<T: odeum_fields::Precision>(
             return Err(error);
         }
         if outcome != Outcome::Reached {
-            if outcome == Outcome::Stopped && !observer.signals.failed.load(Ordering::Relaxed) {
+            // With more steps allowed a run goes on from where it stands, as one that was stopped does.
+            let goes_on = match &outcome {
+                Outcome::Stopped => !observer.signals.failed.load(Ordering::Relaxed),
+                Outcome::Failed(failure) => failure.status == Status::MaxSteps,
+                Outcome::Reached | Outcome::Unstable(_) => false,
+            };
+            if goes_on {
                 observer.checkpoint(simulation)?;
             }
             return Ok(outcome);

@@ -65,6 +65,21 @@ fn killed_and_resumed_is_bitwise_equal() {
     }
 }
 
+/// What `max_steps` ended kept no checkpoint, though raising it and `--resume` is the advice.
+#[test]
+fn a_run_that_max_steps_ends_goes_on_with_more() {
+    for case in [CASE.replace("[13, 12, 11]", "[7, 6, 5]"), adaptive()] {
+        let folder = Folder::new();
+        folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+        let few = case.replace("until = 0.6", "until = 0.6\nmax_steps = 9");
+        let parts = ["too many steps", "a.checkpoint is kept"];
+        folder.write("a.toml", few).odeum(&["run", "a.toml"]).failed(&parts);
+        let said = folder.write("a.toml", &case).odeum(&["run", "a.toml", "--resume"]).well();
+        assert!(said.err.contains("resuming: from t = "), "{}", said.err);
+        assert_same(&folder, "a", "whole");
+    }
+}
+
 /// A run to an end that is put off leaves what one to the later end does: states, rows, stores, result.
 #[test]
 fn a_later_end_goes_on_from_the_result() {
@@ -284,6 +299,12 @@ fn nothing_is_replaced_where_there_is_nothing_to_go_on_from() {
         }
         folder.write(inside, "my own data");
         resume().refused(&["there is nothing to resume from", name, "--overwrite"]);
+        folder.odeum(&["run", "a.toml"]).refused(&[
+            "the file exists already",
+            name,
+            "ended before its first checkpoint",
+            "--overwrite",
+        ]);
         assert_eq!(folder.read(inside), b"my own data");
         assert!(!folder.has("a.npz"));
         if name == inside {
