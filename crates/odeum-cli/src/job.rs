@@ -12,6 +12,10 @@ use std::path::{Path, PathBuf};
 /// What else to do than to replace a result.
 const ANOTHER_PLACE: &str = "choose another place with --output";
 
+/// What a file is that lies beside no result and no checkpoint.
+const OF_NO_RESULT: &str =
+    "a file of a run that ended before its first checkpoint, or of another run";
+
 /// What is to be run.
 pub(crate) trait Job {
     /// What it makes ready before it looks at the disk.
@@ -194,7 +198,8 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
         });
     }
     let later = job.later().filter(|_| args.resume).map_or(String::new(), |l| format!("; {l}"));
-    let exists = |path: &Path| exists("result", path, &format!("{ANOTHER_PLACE}{later}"));
+    let another = format!("{ANOTHER_PLACE}{later}");
+    let exists = |path: &Path| exists("result", path, &another);
     if is_there(&target.npz()) {
         return Err(exists(&target.npz()));
     }
@@ -213,10 +218,10 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
     if args.resume && !checkpoint.exists() {
         return Err(Finding::error("there is nothing to resume from: no checkpoint and no result")
             .in_file(other.display().to_string())
-            .found("a file of a run that ended before its first checkpoint, or of another run")
+            .found(OF_NO_RESULT)
             .help("start anew with --overwrite, or choose another place with --output"));
     }
-    Err(exists(&other))
+    Err(self::exists("file", &other, &another).found(OF_NO_RESULT))
 }
 
 /// A file is never replaced by a folder, nor anything but a file by one.

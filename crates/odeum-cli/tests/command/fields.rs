@@ -580,6 +580,10 @@ fn bad_input_is_refused_with_its_place() {
         &["radius", "sources[0].ball"],
     );
     with("[velocity]\nuniform = [1.0, 0.0]", &["has 2 entries"]);
+    let carries =
+        |species: &str| format!("[velocity]\nuniform = [1.0, 0.0, 0.0]\nspecies = {species}");
+    with(&carries("[]"), &["velocity.species", "a.toml:", "must name a species"]);
+    with(&carries("[\"c\", \"c\"]"), &["`c`", "a.toml:", "is given twice"]);
     with("[diffusion]\nc = \"none.npy\"", &["no such file"]);
     with("[output]\nevery = 0", &["must be positive"]);
     with("[output]\nformats = [\"isosurface\"]", &["which level"]);
@@ -723,7 +727,7 @@ fn movies_are_made_by_ffmpeg_where_it_is_found() {
             .unwrap();
     }
     Said::of(folder.command(&["run", "a.toml"]).env("PATH", with_ffmpeg))
-        .refused(&["the result exists already", "a.c_z3.mp4"]);
+        .refused(&["the file exists already", "a.c_z3.mp4"]);
 }
 
 #[test]

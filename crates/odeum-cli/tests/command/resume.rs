@@ -212,7 +212,7 @@ fn a_complete_result_with_the_name_of_an_unfinished_one_stays() {
     folder.write("b.toml", named("c.partial")).write("c.toml", named("c"));
     folder.odeum(&["run", "b.toml"]).well();
     let other = folder.read("c.partial.npz");
-    folder.odeum(&["run", "c.toml"]).refused(&["the result exists already", "c.partial.npz"]);
+    folder.odeum(&["run", "c.toml"]).refused(&["the file exists already", "c.partial.npz"]);
     folder.odeum(&["run", "c.toml", "--overwrite"]).well();
     assert!(folder.has("c.npz") && folder.read("c.partial.npz") == other);
 }

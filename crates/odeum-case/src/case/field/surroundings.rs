@@ -48,6 +48,7 @@ pub(super) fn velocity(
         three(&field, read).map(Velocity::Cells)
     });
     let advected = section.get("species").map(|field| {
+        source_spans.put(Argument::new("velocity").key("species"), field.source_span());
         let items = field.list()?;
         let found: Vec<Option<usize>> = items.iter().map(|item| species(item, names)).collect();
         let found: Option<Vec<usize>> = found.into_iter().collect();
