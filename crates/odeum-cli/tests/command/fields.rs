@@ -583,7 +583,7 @@ fn bad_input_is_refused_with_its_place() {
     let carries =
         |species: &str| format!("[velocity]\nuniform = [1.0, 0.0, 0.0]\nspecies = {species}");
     with(&carries("[]"), &["velocity.species", "a.toml:", "must name a species"]);
-    with(&carries("[\"c\", \"c\"]"), &["`c`", "a.toml:", "is given twice"]);
+    with(&carries("[\"c\", \"c\"]"), &["`c` twice", "a.toml:", "name each species once"]);
     with("[diffusion]\nc = \"none.npy\"", &["no such file"]);
     with("[output]\nevery = 0", &["must be positive"]);
     with("[output]\nformats = [\"isosurface\"]", &["which level"]);

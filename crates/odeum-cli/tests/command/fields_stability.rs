@@ -342,12 +342,12 @@ fn changes_that_single_precision_loses_are_told() {
     let others = [case(0.0, "", "f32"), case(0.05, "", "f32").replace("300.0", "\"cos(x)\"")];
     let problems = ["diffusion", "front"].map(|problem| {
         format!(
-            "[system]\nproblem = \"{problem}\"\n[grid]\nshape = [32, 32, 1]\n[time]\nuntil = 10.0\n\
+            "[system]\nproblem = \"{problem}\"\n[grid]\nshape = [32, 32, 1]\nspacing = 1.0\n[time]\nuntil = 10.0\n\
              [run]\nprecision = \"f32\"\n"
         )
     });
     let gray_scott = "[system]\nspecies = [\"u\", \"v\"]\nequations = { u = \"0.16*lap(u) - u*v^2 + 0.035*(1 - u)\", \
-                      v = \"0.08*lap(v) + u*v^2 - 0.1*v\" }\n[grid]\nshape = [64, 64, 1]\n[initial]\n\
+                      v = \"0.08*lap(v) + u*v^2 - 0.1*v\" }\n[grid]\nshape = [64, 64, 1]\nspacing = 1.0\n[initial]\n\
                       u = \"1 - 0.5*exp(-((x - 32)^2 + (y - 32)^2)/20)\"\n\
                       v = \"0.25*exp(-((x - 32)^2 + (y - 32)^2)/20)\"\n[time]\nuntil = 1000.0\n[run]\nprecision = \"f32\"\n";
     for case in others.into_iter().chain(problems).chain([gray_scott.to_owned()]) {

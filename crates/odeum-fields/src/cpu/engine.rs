@@ -147,14 +147,19 @@ impl<T: Precision> Engine<T> {
 
     /// Sum and extremes of some rows of a species, as [`blocks`](Engine::blocks) numbers them, over the cells that belong to the domain.
     pub(crate) fn sum_up(&self, field: &Field<T>, s: usize, z: usize, rows: Range<usize>) -> Part {
-        let words = |mask: &'_ Mask| mask.shape()[0].div_ceil(u64::BITS as usize);
-        let bits = |mask: &'_ Mask| rows.start * words(mask)..rows.end * words(mask);
-        let mask = self.turned_mask.as_ref().map(|mask| &mask.planes(z..z + 1)[bits(mask)]);
-        let rows = self.rows(field, s, z, rows.clone());
-        T::sum_up(self.sweeper.isa(), Summing { rows, mask })
+        let mask = self.bits(z, &rows);
+        T::sum_up(self.sweeper.isa(), Summing { rows: self.rows(field, s, z, rows), mask })
     }
 
-    /// The sum of the squares of the weighted errors of RKC in some rows of a species, of fields y, w, F(y) and F(w).
+    /// The bits of the mask of some rows, in whole words for each.
+    fn bits(&self, z: usize, rows: &Range<usize>) -> Option<&[u64]> {
+        let mask = self.turned_mask.as_ref()?;
+        let words = mask.shape()[0].div_ceil(u64::BITS as usize);
+        Some(&mask.planes(z..z + 1)[rows.start * words..rows.end * words])
+    }
+
+    /// The sum of the squares of the weighted errors of RKC in some rows of a species, of fields y, w, F(y) and F(w), over the cells that
+    /// belong to the domain.
     pub(crate) fn add_errors(
         &self,
         [y, w, before, after]: [&Field<T>; 4],
@@ -162,7 +167,8 @@ impl<T: Precision> Engine<T> {
         (s, z, rows): (usize, usize, Range<usize>),
     ) -> f64 {
         let of = |field| self.rows(field, s, z, rows.clone());
-        let errors = Errors { y: of(y), w: of(w), rates: [of(before), of(after)], h, atol, rtol };
+        let (rates, mask) = ([of(before), of(after)], self.bits(z, &rows));
+        let errors = Errors { y: of(y), w: of(w), rates, mask, h, atol, rtol };
         T::add_errors(self.sweeper.isa(), errors)
     }
 

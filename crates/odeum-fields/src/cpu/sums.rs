@@ -144,13 +144,15 @@ fn added(lanes: [f64; WIDE]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// The sum of the squares of (0.8 (y − w) + 0.4 h (F(y) + F(w))) / (atol + rtol max(|y|, |w|)) over some rows. An error of zero, as that of
-/// solid cells, counts nothing, whatever it is weighed by.
+/// The sum of the squares of (0.8 (y − w) + 0.4 h (F(y) + F(w))) / (atol + rtol max(|y|, |w|)) over some rows, of the cells whose
+/// bits are set. An error of zero counts nothing, whatever it is weighed by.
 pub struct Errors<'a, T> {
     pub(super) y: Rows<'a, T>,
     pub(super) w: Rows<'a, T>,
     /// F(y) and F(w).
     pub(super) rates: [Rows<'a, T>; 2],
+    /// Bits of these rows, in whole words for each.
+    pub(super) mask: Option<&'a [u64]>,
     pub(super) h: f64,
     pub(super) atol: f64,
     pub(super) rtol: f64,
@@ -163,15 +165,19 @@ impl<T: Scalar> LaneWork<T> for Errors<'_, T> {
     fn run<L: Lanes<Scalar = T>>(self) -> f64 {
         let Errors { y, w, rates: [before, after], .. } = &self;
         let mut sums = [0.0; WIDE];
+        let words = y.nx.div_ceil(WORD);
         for j in 0..y.count {
+            let bits = self.mask.map(|mask| &mask[j * words..][..words]);
+            let of_eight = |k: usize| bits.map_or(u8::MAX, |bits| of_eight(bits, k));
             let ((y, last_y), (w, last_w)) = (y.row(j), w.row(j));
             let ((before, last_before), (after, last_after)) = (before.row(j), after.row(j));
             let whole = y.iter().zip(w).zip(before.iter().zip(after));
-            for ((y, w), (before, after)) in whole {
-                self.add(&mut sums, [y, w, before, after]);
+            for (k, ((y, w), (before, after))) in whole.enumerate() {
+                self.add(&mut sums, [y, w, before, after], of_eight(k));
             }
             if self.y.rest() > 0 {
-                self.add(&mut sums, [&last_y, &last_w, &last_before, &last_after]);
+                let last = [&last_y, &last_w, &last_before, &last_after];
+                self.add(&mut sums, last, of_eight(self.y.nx / WIDE));
             }
         }
         added(sums)
@@ -180,7 +186,7 @@ impl<T: Scalar> LaneWork<T> for Errors<'_, T> {
 
 impl<T: Scalar> Errors<'_, T> {
     #[inline(always)]
-    fn add(&self, sums: &mut [f64; WIDE], [y, w, before, after]: [&[T; WIDE]; 4]) {
+    fn add(&self, sums: &mut [f64; WIDE], [y, w, before, after]: [&[T; WIDE]; 4], bits: u8) {
         let [of_states, of_rates] = Rkc::ERROR_WEIGHTS;
         for i in 0..WIDE {
             let (old, new) = (y[i].to_f64(), w[i].to_f64());
@@ -188,7 +194,8 @@ impl<T: Scalar> Errors<'_, T> {
             let error = of_states * (old - new) + of_rates * self.h * rates;
             let larger = if old.abs() > new.abs() { old.abs() } else { new.abs() };
             let fraction = error / (self.atol + self.rtol * larger);
-            let fraction = if error == 0.0 { 0.0 } else { fraction };
+            let counts = error != 0.0 && bits >> i & 1 == 1;
+            let fraction = if counts { fraction } else { 0.0 };
             sums[i] += fraction * fraction;
         }
     }

@@ -196,7 +196,11 @@ impl Problem {
             for (n, name) in advected.iter().enumerate() {
                 self.model.index(name)?;
                 if advected[..n].contains(name) {
-                    return Err(Error::input(carried(), name, "is given twice"));
+                    return Err(Error::input(
+                        carried(),
+                        format!("`{name}` twice"),
+                        "name each species once",
+                    ));
                 }
             }
         }

@@ -120,7 +120,9 @@ fn species_that_a_velocity_carries_are_named_once() {
     let grid = Grid::new([8, 1, 1], 0.5).unwrap();
     let problem =
         Problem::new(model(&[("u", "lap(u)")]), grid).velocity(velocity, Advection::Upwind);
-    for (names, part) in [(vec![], "found none"), (vec!["u", "u"], "u; is given twice")] {
+    for (names, part) in
+        [(vec![], "found none"), (vec!["u", "u"], "`u` twice; name each species once")]
+    {
         let advected = Some(names.into_iter().map(str::to_owned).collect());
         let error = Problem { advected, ..problem.clone() }.check().unwrap_err().to_string();
         assert!(error.contains("velocity.species") && error.contains(part), "{error}");

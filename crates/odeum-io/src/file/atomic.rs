@@ -226,6 +226,10 @@ fn of_system(error: &io::Error) -> &io::Error {
         if let Some(error) = error.downcast_ref() {
             return of_system(error);
         }
+        // It says of no source.
+        if let Some(csv::ErrorKind::Io(error)) = error.downcast_ref().map(csv::Error::kind) {
+            return of_system(error);
+        }
         source = error.source();
     }
     error
