@@ -154,7 +154,7 @@ fn refuse_other(option: &str, path: &Path, own: &str, help: &str) -> Result<(), 
         .help(format!("give {file}; {help}")))
 }
 
-/// Free space for this user where the folder lies [bytes].
+/// Free space for this user where the folder lies \[bytes\].
 #[cfg(unix)]
 fn free_space(folder: &Path) -> Option<u128> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
