@@ -102,7 +102,7 @@ class Simulation(Fixed):
     >>> sim = od.Simulation(model, {"u": "cos(pi * x)"}, shape={"x": 50}, spacing=0.02)
     >>> sim.advance_to(0.1)
     >>> round(sim.summary().u.max, 3)
-    0.372
+    0.373
     """
 
     def __init__(
