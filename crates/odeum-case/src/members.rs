@@ -117,6 +117,12 @@ impl<'a> Members<'a> {
         }
     }
 
+    /// Whether a variable differs between systems.
+    pub(crate) fn varies(&self, variable: usize) -> bool {
+        let Variable { base, change } = &self.variables[variable];
+        change.is_some() || !matches!(base, Base::Fixed(_))
+    }
+
     /// All variables of one system.
     pub fn values(&self, system: usize) -> Vec<f64> {
         (0..self.variables.len()).map(|v| self.value(v, system)).collect()

@@ -28,6 +28,8 @@ pub struct Overrides {
     pub device: Option<Device>,
     /// Threads of the CPU.
     pub threads: Option<usize>,
+    /// Numbers of systems come with each call: the case has those of one.
+    pub has_other_numbers: bool,
 }
 
 impl Overrides {
@@ -99,7 +101,9 @@ impl<'a> Plan<'a> {
         }
         steps::check_sizes(case, &options, findings);
         let members = Members::new(case)?;
-        if let Some(warning) = switches::check(case, &members, &options) {
+        if let Some(warning) =
+            switches::check(case, &members, &options, overrides.has_other_numbers)
+        {
             findings.push(warning);
         }
         match case.run.precision {

@@ -11,24 +11,38 @@ use odeum_ode::{Method, Options};
 const PLACES: usize = 30;
 /// How near \[length of the stretch\].
 const NEAR: f64 = 1e-6;
+/// The longest span of those that have no span of their own, as sessions.
+const NO_SPAN: f64 = 1e-30;
 /// Values that are computed for it, at most.
 const MOST: usize = 20_000_000;
 
 /// A warning where jumps lie at no stop, or a method may not see what lies between two stops, and no length of steps is given.
-pub(crate) fn check(case: &Case, members: &Members<'_>, options: &Options) -> Option<Finding> {
+/// Where the numbers of systems come `later`, the case says nothing of them.
+pub(crate) fn check(
+    case: &Case,
+    members: &Members<'_>,
+    options: &Options,
+    later: bool,
+) -> Option<Finding> {
     let switches = case.model.switches.as_ref()?;
     let method = &case.method.method;
     if method.controller().fixed_step().is_some() || options.largest_step.is_some() {
         return None;
     }
-    let stops = stops(members.span(0), options);
+    let span = members.span(0);
+    if span.1 - span.0 <= NO_SPAN {
+        return None;
+    }
+    let stops = stops(span, options);
     let n = case.model.dim();
+    let vary = later || (n..n + case.model.param_names.len()).any(|k| members.varies(k));
     let params: Vec<f64> =
         (n..n + case.model.param_names.len()).map(|j| members.value(j, 0)).collect();
-    let (message, help) = match (found(switches, &params, &stops)?, places(method)) {
+    let (message, help) = match (found(switches, (&params, vary), &stops)?, places(method)) {
         (Found::BetweenStops, _) => (
-            "the equations jump at times of their own: steps may pass over all that is between two of these".to_owned(),
-            "give `largest_step`, well below the shortest time between two jumps, or `save` the time of each",
+            "the equations jump at times of their own: steps may pass over all that is between two jumps".to_owned(),
+            "give `largest_step`, well below the shortest time between two jumps, or `save` the time of each; for a single \
+             jump rodas4, radau and the exponential methods suffice",
         ),
         (Found::AtStops, Some(places)) if switches.moves_between => (
             format!(
@@ -75,12 +89,12 @@ enum Found {
     AtStops,
 }
 
-/// Where jumps are, by the parameters of one system; `None` where there is none in the span.
-fn found(switches: &Switches, params: &[f64], stops: &[f64]) -> Option<Found> {
+/// Where jumps are, by the parameters of one system, which may `vary` between systems; `None` where there is none in the span.
+fn found(switches: &Switches, (params, vary): (&[f64], bool), stops: &[f64]) -> Option<Found> {
     let Switches { values: graph, linear, of_params, .. } = switches;
     let count = graph.outputs().len();
-    // Parameters differ between systems: where one has a single jump, a stop is taken to be there.
-    let is_own = |k: usize| linear[k] && of_params[k];
+    // Where parameters differ between systems, and one has a single jump, a stop is taken to be there.
+    let is_own = |k: usize| vary && linear[k] && of_params[k];
     let (mut first, mut values) = (None, Vec::new());
     let (mut changes, mut changes_within) = (vec![false; count], vec![false; count]);
     let states = vec![f64::NAN; graph.n_states()];

@@ -15,7 +15,8 @@ const EQUATIONS: usize = 40;
 
 pub(crate) fn command(args: &CheckArgs) -> Exit {
     let findings = Findings::default();
-    let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
+    let (device, threads) = (args.place.device.clone(), args.place.threads);
+    let overrides = Overrides { device, threads, has_other_numbers: false };
     let case = match odeum_case::read(&args.case, args.place.device.as_ref(), &findings) {
         Some(Described::Field(case)) => return fields::check(&case, &overrides, &findings),
         Some(Described::Ensemble(case)) => Some(case),

@@ -1,7 +1,7 @@
 //! What an earlier run has left where a new one writes.
 
 use crate::checkpoint;
-use crate::file::{is_there, temporary};
+use crate::file::{is_at, is_there, temporary};
 use crate::npy;
 use crate::target::Target;
 use crate::zarr;
@@ -23,10 +23,13 @@ pub fn ends(target: &Target) -> Option<Vec<String>> {
 }
 
 /// How the names of the files end to which a run had given them when it was killed before its result, which comes last and lists them, had
-/// its own. A file that is still beside its place has not come there.
+/// its own. A file that is still beside its place has not come there, unless it has both names.
 pub fn put(target: &Target) -> Vec<String> {
     let mut ends = of_result(&temporary(&target.npz())).unwrap_or_default();
-    ends.retain(|end| !is_there(&temporary(&target.file(end))));
+    ends.retain(|end| {
+        let (place, hidden) = (target.file(end), temporary(&target.file(end)));
+        !is_there(&hidden) || File::open(&hidden).is_ok_and(|file| is_at(&file, &place))
+    });
     ends
 }
 

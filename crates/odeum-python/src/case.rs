@@ -239,7 +239,7 @@ impl Case {
     fn of(case: Option<odeum_case::Case>, threads: Option<usize>) -> PyResult<Case> {
         // What is wrong with it was raised already.
         let case = case.ok_or_else(|| PyValueError::new_err("the case cannot be read"))?;
-        let overrides = Overrides { device: None, threads };
+        let overrides = Overrides { device: None, threads, has_other_numbers: true };
         Ok(Case { case, overrides, solver: OnceLock::new(), shape: OnceLock::new() })
     }
 

@@ -95,7 +95,8 @@ impl Integrator {
         let Start::Gas(gas) = &case.model.start else {
             return Err(PyValueError::new_err("the case has no mechanism"));
         };
-        let plan = Plan::new(&case, &Overrides { device: None, threads }, &findings);
+        let overrides = Overrides { device: None, threads, has_other_numbers: true };
+        let plan = Plan::new(&case, &overrides, &findings);
         raise_and_warn(py, &findings)?;
         let plan = plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))?;
         let (rhs, method) = (&case.model.rhs, &case.method.method);

@@ -55,7 +55,7 @@ class Model:
         values = _values(parameters)
         self.title: str | None = None
         if callable(equations):
-            if definitions is not None:
+            if definitions:
                 raise InputError("definitions", "a function of equations", "use names inside of the function")
             name = getattr(equations, "__name__", "<")
             self.title = None if name.startswith("<") else name

@@ -67,7 +67,8 @@ class Simulation(Fixed):
     t : float, optional
         The time at the start [time]: zero, or that of the dataset or of the arrays.
     method : str, optional
-        ``"euler"``, ``"ssprk3"``, ``"rkc"`` or ``"rkl2"``: by default ``"ssprk3"``, with `tolerance` ``"rkc"``, with `step` ``"euler"``.
+        ``"euler"``, ``"ssprk3"``, ``"rkc"`` or ``"rkl2"``: by default ``"ssprk3"``, with `tolerance` ``"rkc"``, with a
+        `step` of given size ``"euler"``.
     stages : int, optional
         Stages of a step of ``rkc`` and ``rkl2``.
     step : float, str or mapping, optional

@@ -206,9 +206,6 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, is_kept)),
         Ok(Outcome::Reached) => {}
     }
-    if let Some(lost) = written.lost {
-        return Err(broken(lost));
-    }
     // What unstable steps have made of values is held against the run that goes on from here.
     let clock = simulation.clock_to_keep().map_err(misplaced)?;
     let clock = clock.unwrap_or_else(|| simulation.clock());
@@ -227,6 +224,14 @@ fn simulation_and_write<T: odeum_fields::Precision>(
     npz::stage(&target.npz(), room, plan.threads(), case, &simulation, end)
         .and_then(put)
         .map_err(broken)?;
+    if let Some(lost) = written.lost {
+        let _ = std::fs::remove_file(&path);
+        let help = lost.help.clone().unwrap_or_default();
+        return Err(Stop(
+            lost.help(format!("{help}; {} is written", target.npz().display())),
+            Exit::Broken,
+        ));
+    }
     let mut files = vec![target.npz()];
     files.extend(written.files);
     files.extend(movie.make(case, target));

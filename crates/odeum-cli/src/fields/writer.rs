@@ -170,7 +170,7 @@ impl<T: Precision> Writer<T> {
         let checked = self.check();
         let of_states = || {
             let finding = self.frames.lost(before, "of this run")?;
-            Some(finding.help(format!("put them back; with --resume, {LOST}")))
+            Some(finding.help("put them back"))
         };
         let lost = checked.err().or_else(of_states);
         let mut files = self.frames.files();

@@ -6,7 +6,7 @@
 //! near `atol` in all cells counts as alike: an error of `atol` a step, which is then allowed, is a large part of it.
 //! Coefficients that differ from cell to cell, which are species that nothing changes, leave the guard on: what a place would grow by is
 //! then more than the field does, and steps are shorter than they must be, never longer.
-//! Where cells differ by more, eigenvalues are those of places, not of the field: within a front at rest there are cells that would grow
+//! Where cells differ by more, and are not near `atol`, eigenvalues are those of places, not of the field: within a front at rest there are cells that would grow
 //! by themselves. What changes there the error sees.
 //!
 //! The work is bounded. What is not zero comes to any tolerance within [`EXPONENTS`] of growth. When this alone has held

@@ -39,7 +39,9 @@ pub fn rounded_away<T: Precision>(
     if T::EPSILON < f64::from(f32::EPSILON) {
         return Ok(Vec::new());
     }
-    let stage = stage(method, steps, limits);
+    // The end of a simulation that is stepped by hand is not known.
+    let span = if end > start.next_up() { end - start } else { f64::INFINITY };
+    let stage = stage(method, steps, limits).min(span);
     let engine = Engine::new(problem, &Cpu::default())?;
     // Where there is no memory for another field there is no warning.
     let Ok(mut rates) = engine.zeros() else { return Ok(Vec::new()) };
@@ -49,8 +51,6 @@ pub fn rounded_away<T: Precision>(
         engine.summaries(field).iter().map(size).collect()
     };
     let (values, rates) = (largest(field), largest(&rates));
-    // The end of a simulation that is stepped by hand is not known.
-    let span = if end - start > stage { end - start } else { f64::INFINITY };
     let is_lost = |s: &usize| {
         let (value, rate) = (values[*s], rates[*s]);
         rate * stage < UNITS * last_place::<T>(value) && rate * span > CHANGE * value

@@ -103,8 +103,10 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
         Err(_) if is_there(to) => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => std::fs::rename(from, to),
-        // The hidden name goes as what was staged is dropped.
-        Ok(()) => Ok(()),
+        Ok(()) => {
+            let _ = std::fs::remove_file(from);
+            Ok(())
+        }
     }
 }
 
@@ -174,6 +176,11 @@ fn create(temporary: &Path) -> io::Result<File> {
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
+        // A run that was killed as it gave it its place has left it both names: that name keeps it.
+        if has_other_names(&file)? {
+            std::fs::remove_file(temporary)?;
+            continue;
+        }
         // Another run may have put it into its place meanwhile.
         if is_at(&file, temporary) {
             if file.metadata()?.len() > 0 {
@@ -182,6 +189,14 @@ fn create(temporary: &Path) -> io::Result<File> {
             return Ok(file);
         }
     }
+}
+
+/// Whether a file has more names than the one that it was opened by.
+fn has_other_names(file: &File) -> io::Result<bool> {
+    #[cfg(unix)]
+    return Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) > 1);
+    #[cfg(not(unix))]
+    file.metadata().map(|_| false)
 }
 
 /// Removes what lies under a hidden name if it is a symbolic link: what it leads to is none of ours.
@@ -285,6 +300,21 @@ fn sync_folder(path: &Path) {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    /// A run that is killed as it gives a file its place leaves it both names: the next one emptied it.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_has_its_place_keeps_it() {
+        let folder = std::env::temp_dir().join(format!("odeum-names-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("a.npz");
+        std::fs::write(&path, "whole").unwrap();
+        std::fs::hard_link(&path, temporary(&path)).unwrap();
+        probe(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn the_reason_is_that_of_the_system() {

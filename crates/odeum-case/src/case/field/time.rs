@@ -83,6 +83,7 @@ pub(super) fn read(
     let (step, tolerance) = (section.get("step"), section.get("tolerance"));
     let usual = match (&tolerance, &step, builtin) {
         (Some(_), ..) => Method::Rkc { stages: count },
+        (None, Some(step), None) if is_fraction(step) => Method::Ssprk3,
         (None, Some(_), _) | (None, None, Some(_)) => Method::Euler,
         (None, None, None) => Method::Ssprk3,
     };
@@ -170,10 +171,15 @@ pub(super) fn read(
     })
 }
 
+/// Whether steps are said as a part of the limit, not by their size.
+fn is_fraction(step: &Field<'_>) -> bool {
+    step.is_table() || step.is_text() && !step.is_constant()
+}
+
 fn read_step(field: &Field<'_>) -> Option<Steps> {
     let help =
         "give the size of the step, \"stable\", or { stable = 0.8 }, a fraction of the largest";
-    if field.is_text() && !field.is_constant() {
+    if is_fraction(field) && !field.is_table() {
         return field.choice("steps", &[("stable", Steps::Fraction(FRACTION))]);
     }
     if field.is_table() {
