@@ -78,9 +78,9 @@ impl System for Bounded {
     }
 }
 
-/// Systems of the runs that are compared; also of the few each lane takes another one.
-const FEW: usize = 80;
-const MANY: usize = 240;
+/// Systems of the runs that are compared; also of the few each lane of a pair of packs takes another one.
+const FEW: usize = 160;
+const MANY: usize = 480;
 
 /// One way to integrate.
 type Run<'a> = &'a dyn Fn(&Ensemble<f64>, &Device, &Options) -> Result<Solution<f64>, Error>;
