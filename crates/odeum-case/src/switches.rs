@@ -11,7 +11,7 @@ use odeum_ode::{Method, Options};
 const PLACES: usize = 30;
 /// How near \[length of the stretch\].
 const NEAR: f64 = 1e-6;
-/// The longest span of those that have no span of their own, as sessions.
+/// The length up to which a span is none: that of sessions, which are told later where to go.
 const NO_SPAN: f64 = 1e-30;
 /// Values that are computed for it, at most.
 const MOST: usize = 20_000_000;
@@ -30,7 +30,7 @@ pub(crate) fn check(
         return None;
     }
     let span = members.span(0);
-    if span.1 - span.0 <= NO_SPAN {
+    if (span.1 - span.0).abs() <= NO_SPAN {
         return None;
     }
     let stops = stops(span, options);

@@ -5,11 +5,12 @@ use crate::common::Folder;
 /// What `odeum check` warns of x' = `equation` over (0, 30), with these lines of `[method]` and `[time]`.
 fn warned(equation: &str, method: &str, time: &str) -> String {
     let folder = Folder::new();
+    let span = if time.contains("span") { "" } else { "span = [0.0, 30.0]" };
     let case = format!(
         "[system]\nstates = {{ x = 0.0 }}\nparameters = {{ d = 0.25 }}\n\
          definitions = {{ day = \"t - floor(t)\", none = \"0*day*d\" }}\n\
          equations = {{ x = \"{equation} - none\" }}\n\
-         [time]\nspan = [0.0, 30.0]\n{time}\n[method]\n{method}\n\
+         [time]\n{span}\n{time}\n[method]\n{method}\n\
          [tolerance]\nrtol = 1e-6\natol = 1e-8\n"
     );
     let case = match equation.contains("day") {
@@ -36,6 +37,9 @@ fn jumps_between_stops_are_warned_of_whatever_the_method() {
             ("select(sin(t) > 0.9, 1, 0)", "save = { count = 31 }"),
             ("select(abs(t - 10) < 1e-3, 1, 0)", ""),
             ("select(t < 40*d, 1, 0)", ""),
+            // At 7.5, by a number that all systems have.
+            ("select(t >= 30*d && t < 30*d + 0.01, 100, 0)", "save = [0.5]"),
+            (PULSE, "span = [30.0, 0.0]"),
         ] {
             let err = warned(equation, &method, time);
             assert!(err.contains(told) && err.contains("--> a.toml:5:"), "{equation} {time} {err}");
@@ -57,6 +61,7 @@ fn jumps_at_stops_and_smooth_forcing_are_not() {
         (NIGHT, "save = { count = 121 }"),
         ("select(t < 40*d, 1, 0)", "save = [10.0]"),
         ("select(t < 30, 1, 0) + select(t >= 0, 1, 0) + floor(t/100)", ""),
+        ("select(t >= 200*d, 1, 0)", ""),
         ("sin(100*t) - x", ""),
         ("max(sin(t), 0) - min(t, 1)*x - abs(t - 2)", ""),
         ("select(x < t, 1, 0) + floor(x)", ""),
